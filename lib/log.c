@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/log.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *log_ident = "virtpod";
+static enum log_level log_max = LOG_LEVEL_INFO;
+static int log_journal;
+
+void log_open(const char *ident, enum log_level max)
+{
+	log_ident = ident;
+	log_max = max;
+	log_journal = getenv("JOURNAL_STREAM") != NULL;
+}
+
+void log_write(enum log_level level, const char *fmt, ...)
+{
+	/* sd-daemon(3): the journal reads a syslog priority in angle brackets */
+	static const char *const priority[] = {"<3>", "<4>", "<6>", "<7>"};
+	int saved = errno;
+	char line[2048];
+	va_list ap;
+	int n;
+
+	if (level > log_max)
+		return;
+	n = snprintf(line, sizeof line, "%s%s: ", log_journal ? priority[level] : "", log_ident);
+	va_start(ap, fmt);
+	(void)vsnprintf(line + n, sizeof line - (size_t)n - 1, fmt, ap);
+	va_end(ap);
+	n = (int)strlen(line);
+	/* a guest's or launcher's words may be in it: one event stays one line, no terminal codes */
+	for (int i = 0; i < n; i++)
+		if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
+			line[i] = ' ';
+	line[n++] = '\n';
+	/* one write, so that lines of several processes do not mix; there is nobody to tell if it fails */
+	(void)!write(STDERR_FILENO, line, (size_t)n);
+	errno = saved;
+}

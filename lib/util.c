@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/util.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+int fd_close(int fd)
+{
+	int saved = errno;
+
+	if (fd >= 0)
+		(void)close(fd); /* Linux frees the number whatever close() says */
+	errno = saved;
+	return -1;
+}
+
+static void *checked(void *p)
+{
+	if (!p)
+		abort();
+	return p;
+}
+
+void *xcalloc(size_t n, size_t size)
+{
+	return checked(calloc(n ? n : 1, size ? size : 1));
+}
+
+void *xrealloc(void *p, size_t n, size_t size)
+{
+	return checked(reallocarray(p, n ? n : 1, size ? size : 1));
+}
+
+char *xstrdup(const char *s)
+{
+	return s ? checked(strdup(s)) : NULL;
+}
+
+char *xstrndup(const char *s, size_t n)
+{
+	return checked(strndup(s, n));
+}
+
+char *xasprintf(const char *fmt, ...)
+{
+	char *s = NULL;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&s, fmt, ap);
+	va_end(ap);
+	return checked(n < 0 ? NULL : s);
+}
+
+const char *str_after(const char *s, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return strncmp(s, prefix, n) == 0 ? s + n : NULL;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Memory beside the guest's own. docs/memory.md says how limit, guest and overhead follow. */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Bytes of guest memory of a defaulted and validated VMI. */
+uint64_t memory_guest(const json_t *vmi);
+
+/*
+ * Bytes that a VM's processes need beside guest memory: KubeVirt's formula for what is built
+ * (facts of its node side), the page-table term taken from guest memory.
+ */
+uint64_t memory_overhead(const json_t *vmi);
+
+/* Bytes for TCG's translation buffer (-accel tcg,tb-size): a quarter of the guest, 32..256 MiB. */
+uint64_t memory_tcg(uint64_t guest);
+
+/* The pod's limit: overhead and `tcg` on top of the guest's memory or limits.memory, the larger. */
+uint64_t memory_limit(const json_t *vmi, uint64_t tcg);

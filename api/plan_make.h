@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A VMI into its plan. */
+#pragma once
+
+#include "api/config.h"
+#include "api/nad.h"
+#include "api/plan.h"
+
+/* Looks up "namespace/name"; fills *ret (network_done) or fails with who is missing. */
+typedef int (*plan_network_fn)(const char *ns_name, struct network *ret, void *arg,
+			       struct err *err);
+
+/*
+ * vmi: admitted (api/admit.h), with its uid. -EOPNOTSUPP when KVM is needed and does not work;
+ * otherwise what `network` fails with, or -EINVAL. Pure but for that call.
+ */
+int plan_make(const json_t *vmi, const struct cluster_config *cfg, bool kvm_works,
+	      plan_network_fn network, void *arg, struct plan **ret, struct err *err);
+
+/* Annotation virtpod.io/isolation ("seccomp=audit,user=off"); NULL or "": every layer on. */
+int plan_isolation_parse(const char *text, struct plan_isolation *ret, struct err *err);

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Structure: which fields a kind has, of which types, and which of them are built. Tables in
+ * api/schema_*.c; the walker finds unknown fields (and their likely spelling or place), wrong types,
+ * and fields that are not supported yet. Field names are those of KubeVirt's public API types v1.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "api/cause.h"
+
+enum field_type {
+	F_STRING,
+	F_BOOL,
+	F_INT,	      /* signed 64-bit */
+	F_UINT,	      /* 0..2^32-1 */
+	F_QUANTITY,   /* text or number, as Kubernetes quantities */
+	F_PORT,	      /* number or name */
+	F_OBJECT,     /* `child` describes it */
+	F_LIST,	      /* of objects that `child` describes */
+	F_STRINGS,    /* list of strings */
+	F_UINTS,      /* list of whole numbers */
+	F_MAP,	      /* any keys, string values */
+	F_QUANTITIES, /* any keys, quantities as values */
+	F_OBJECTS,    /* any keys, objects that `child` describes */
+	F_ANY,	      /* any keys and values: an object */
+};
+
+struct field {
+	const char *name; /* NULL ends a table */
+	enum field_type type;
+	bool built; /* false: known to KubeVirt, refused here as not supported yet */
+	const struct schema *child;
+};
+
+struct schema {
+	const struct field *fields;
+};
+
+/* The schemas of the kinds. */
+extern const struct schema schema_vmi, schema_vm, schema_kubevirt, schema_hyperconverged,
+	schema_kubelet, schema_nad, schema_plain;
+
+/* What this ends with is how callers can tell a known field from a wrong one. */
+#define NOT_YET "is not supported yet"
+
+/*
+ * Check the whole of `obj` against its schema. null counts as absent. A list or object that is not
+ * built gets one cause, at its own path; an empty one ({}, []) does, too.
+ */
+void schema_check(const struct schema *schema, const json_t *obj, struct causes *causes);

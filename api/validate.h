@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * KubeVirt's admission rules for what is built, and refusals of values that are not supported yet
+ * (their messages hold NOT_YET). Objects must have passed schema_check and been defaulted. Pure.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "api/cause.h"
+#include "api/config.h"
+
+void vmi_validate(const json_t *vmi, const struct cluster_config *cfg, struct causes *causes);
+void vm_validate(const json_t *vm, const struct cluster_config *cfg, struct causes *causes);
+
+/* metadata of any kind: names, labels, annotations of ours. */
+void metadata_validate(const json_t *obj, bool singleton, struct causes *causes);

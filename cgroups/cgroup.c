@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The public face: checks what comes in, and does what is the same on every kind of host. */
+#include "cgroups/cgroup.h"
+
+#include "cgroups/backend.h"
+#include "cgroups/devices.h"
+#include "cgroups/group.h"
+#include "cgroups/members.h"
+#include "lib/cpus.h"
+#include "lib/util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DYING_WAIT_MS                                                                              \
+	1000 /* killed processes were gone within 10 ms when measured; a large guest's
+			      memory takes longer to free */
+
+struct cgroup_host {
+	const struct cgroup_ops *ops;
+	struct tree *tree; /* owned */
+};
+
+int cgroup_host_open(const char *tag, struct cgroup_host **ret, struct err *err)
+{
+	struct tree *tree;
+	struct cgroup_host *h;
+	int r = tree_open(tag, &tree, err);
+
+	if (r < 0)
+		return r;
+	h = xcalloc(1, sizeof *h);
+	h->ops = &cgroup_v1_ops;
+	h->tree = tree;
+	*ret = h;
+	return 0;
+}
+
+void cgroup_host_free(struct cgroup_host *h)
+{
+	if (!h)
+		return;
+	tree_free(h->tree);
+	free(h);
+}
+
+const char *cgroup_host_mode(const struct cgroup_host *h)
+{
+	return h->ops->mode;
+}
+
+int cgroup_host_remove(struct cgroup_host *h, struct err *err)
+{
+	for (int i = 0; i < HIER_MAX; i++) {
+		struct group top = {h->tree, (enum tree_hier)i, NODE_TOP, NULL};
+		_cleanup_fd_ int fd = -1;
+		char **names = NULL;
+		bool there = false, used;
+		int r = 0;
+
+		if (tree_has(h->tree, top.hier))
+			r = group_exists(&top, &there, err);
+		if (!r && there)
+			r = group_names(&top, &names, err);
+		used = names && *names;
+		group_names_free(names);
+		if (!r && there && !used)
+			r = group_remove(&top, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int check_uid(const struct cgroup_host *h, const char *uid, struct err *err)
+{
+	char path[TREE_PATH_MAX];
+
+	return tree_path(h->tree, NODE_POD, uid, path, err);
+}
+
+static int check_spec(const struct cgroup_pod_spec *spec, struct err *err)
+{
+	const struct cgroup_limits *l = &spec->limits;
+	char text[CPUS_TEXT_MAX];
+	cpu_set_t both;
+
+	if (!CPU_COUNT(&spec->emu))
+		return err_set(
+			err, -EINVAL,
+			"cgroup: pod '%s' has no CPU for anything but vCPUs; at least one is "
+			"needed",
+			spec->uid);
+	CPU_AND(&both, &spec->emu, &spec->vcpu);
+	if (CPU_COUNT(&both))
+		return err_set(
+			err, -EINVAL,
+			"cgroup: pod '%s': CPUs %.200s are wanted for vCPUs and for the rest; "
+			"the sets must be disjoint",
+			spec->uid, cpus_format(&both, text));
+	if (!l->cpu_quota_us != !l->cpu_period_us)
+		return err_set(err, -EINVAL, "cgroup: pod '%s': CPU quota and period go together",
+			       spec->uid);
+	for (unsigned i = 0; i < spec->n_devices; i++) {
+		int r = devices_check(&spec->devices[i], err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* All groups that a pod can have in one hierarchy. */
+static const enum tree_node pod_nodes[] = {NODE_SIDE, NODE_POD};
+
+static int pod_exists(struct tree *t, const char *uid, bool *ret, struct err *err)
+{
+	bool there = false;
+
+	for (int i = 0; !there && i < HIER_MAX; i++) {
+		for (size_t k = 0; !there && k < ARRAY_SIZE(pod_nodes); k++) {
+			struct group g = {t, (enum tree_hier)i, pod_nodes[k], uid};
+			int r = tree_has(t, g.hier) ? group_exists(&g, &there, err) : 0;
+
+			if (r < 0)
+				return r;
+		}
+	}
+	*ret = there;
+	return 0;
+}
+
+/* As pod_exists, and -ENOENT when it doesn't. */
+static int need_pod(struct cgroup_host *h, const char *uid, struct err *err)
+{
+	bool there;
+	int r = check_uid(h, uid, err);
+
+	if (!r)
+		r = pod_exists(h->tree, uid, &there, err);
+	if (!r && !there)
+		r = err_set(err, -ENOENT, "cgroup: pod '%s' has no groups", uid);
+	return r;
+}
+
+int cgroup_pod_create(struct cgroup_host *h, const struct cgroup_pod_spec *spec, struct err *err)
+{
+	bool there;
+	int r = check_uid(h, spec->uid, err);
+
+	if (!r)
+		r = check_spec(spec, err);
+	if (!r)
+		r = pod_exists(h->tree, spec->uid, &there, err);
+	if (r < 0)
+		return r;
+	if (there)
+		return err_set(err, -EEXIST,
+			       "cgroup: pod '%s' has groups already; destroy what an earlier start "
+			       "left",
+			       spec->uid);
+	r = h->ops->create(h->tree, spec, err);
+	if (r < 0)
+		(void)cgroup_pod_destroy(h, spec->uid, NULL); /* the first error is the cause */
+	return r;
+}
+
+int cgroup_pod_enter(struct cgroup_host *h, const char *uid, struct err *err)
+{
+	int r = need_pod(h, uid, err);
+
+	return r < 0 ? r : h->ops->enter(h->tree, uid, err);
+}
+
+int cgroup_pod_has_task(struct cgroup_host *h, const char *uid, pid_t tid, bool *ret,
+			struct err *err)
+{
+	_cleanup_free_ char *text = NULL;
+	bool in_all = true;
+	int r = check_uid(h, uid, err);
+
+	if (!r && tid <= 0)
+		r = err_set(err, -EINVAL, "cgroup: %d is no thread id", (int)tid);
+	if (!r)
+		r = members_read(tid, &text, err);
+	if (r < 0)
+		return r;
+	for (int i = 0; i < HIER_MAX; i++) {
+		struct group pod = {h->tree, (enum tree_hier)i, NODE_POD, uid};
+		struct group side = {h->tree, (enum tree_hier)i, NODE_SIDE, uid};
+
+		if (tree_has(h->tree, pod.hier) && !members_below(text, &pod) &&
+		    !members_below(text, &side))
+			in_all = false;
+	}
+	*ret = in_all;
+	return 0;
+}
+
+int cgroup_pod_place(struct cgroup_host *h, const char *uid, pid_t tid, enum cgroup_place place,
+		     struct err *err)
+{
+	bool ours;
+	int r = cgroup_pod_has_task(h, uid, tid, &ours, err);
+
+	if (r < 0)
+		return r;
+	if (!ours)
+		return err_set(err, -EPERM, "cgroup: thread %d doesn't belong to pod '%s'",
+			       (int)tid, uid);
+	return h->ops->place(h->tree, uid, tid, place, err);
+}
+
+int cgroup_pod_set_emu_cpus(struct cgroup_host *h, const char *uid, const cpu_set_t *cpus,
+			    struct err *err)
+{
+	int r = need_pod(h, uid, err);
+
+	if (!r && !CPU_COUNT(cpus))
+		r = err_set(err, -EINVAL, "cgroup: pod '%s' can't be left without CPUs", uid);
+	return r < 0 ? r : h->ops->set_emu_cpus(h->tree, uid, cpus, err);
+}
+
+int cgroup_pod_kill(struct cgroup_host *h, const char *uid, struct err *err)
+{
+	struct group g = {h->tree, HIER_UNIFIED, NODE_POD, uid};
+	struct err why = {0};
+	bool there = false;
+	int r = check_uid(h, uid, err);
+
+	if (!r && !tree_has(h->tree, HIER_UNIFIED))
+		r = err_set(err, -ENOTSUP,
+			    "cgroup: no cgroup2 mount, so a pod can't be killed as a whole; kill "
+			    "its PID 1");
+	if (!r)
+		r = group_exists(&g, &there, err);
+	if (r < 0 || !there)
+		return r;
+	r = group_write(&g, "cgroup.kill", "1", &why);
+	if (r == -ENOENT) /* Linux 5.14 brought it */
+		return err_set(err, -ENOTSUP,
+			       "cgroup: this kernel has no cgroup.kill; kill the pod's PID 1");
+	return r < 0 ? err_set(err, r, "%s", why.msg) : 0;
+}
+
+int cgroup_pod_events(struct cgroup_host *h, const char *uid, int *ret_fd, struct err *err)
+{
+	struct group g = {h->tree, HIER_UNIFIED, NODE_POD, uid};
+	int r = check_uid(h, uid, err);
+
+	if (!r && !tree_has(h->tree, HIER_UNIFIED))
+		r = err_set(err, -ENOTSUP, "cgroup: no cgroup2 mount, so there are no events");
+	return r < 0 ? r : group_open(&g, "cgroup.events", O_RDONLY, ret_fd, err);
+}
+
+/* Any task of the pod in any of its groups, or 0. */
+static int any_task(struct tree *t, const char *uid, pid_t *ret, struct err *err)
+{
+	pid_t tid = 0;
+
+	for (int i = 0; !tid && i < HIER_MAX; i++) {
+		for (size_t k = 0; !tid && k < ARRAY_SIZE(pod_nodes); k++) {
+			struct group g = {t, (enum tree_hier)i, pod_nodes[k], uid};
+			bool there = false;
+			int r = tree_has(t, g.hier) ? group_exists(&g, &there, err) : 0;
+
+			if (!r && there)
+				r = group_any_task(&g, &tid, err);
+			if (r < 0)
+				return r;
+		}
+	}
+	*ret = tid;
+	return 0;
+}
+
+int cgroup_pod_empty(struct cgroup_host *h, const char *uid, bool *ret, struct err *err)
+{
+	pid_t tid;
+	int r = check_uid(h, uid, err);
+
+	if (!r)
+		r = any_task(h->tree, uid, &tid, err);
+	if (!r)
+		*ret = tid == 0;
+	return r;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &ts); /* can't fail with this clock */
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* Wait until the kernel reports the pod as empty, or the time is over; the caller looks again. */
+static void wait_dying(struct cgroup_host *h, const char *uid)
+{
+	int64_t end = now_ms() + DYING_WAIT_MS;
+	_cleanup_fd_ int fd = -1;
+
+	if (cgroup_pod_events(h, uid, &fd, NULL) < 0)
+		return;
+	for (int64_t left = DYING_WAIT_MS; left > 0; left = end - now_ms()) {
+		struct pollfd p = {.fd = fd, .events = POLLPRI};
+		char text[256];
+		ssize_t n = pread(fd, text, sizeof text - 1, 0); /* also re-arms the poll */
+
+		if (n < 0)
+			return;
+		text[n] = 0;
+		if (strstr(text, "populated 0"))
+			return;
+		(void)poll(&p, 1, (int)left); /* EINTR: the loop looks at the clock */
+	}
+}
+
+static int remove_groups(struct tree *t, const char *uid, struct err *err)
+{
+	for (int i = 0; i < HIER_MAX; i++) {
+		for (size_t k = 0; k < ARRAY_SIZE(pod_nodes); k++) {
+			struct group g = {t, (enum tree_hier)i, pod_nodes[k], uid};
+			int r = tree_has(t, g.hier) ? group_remove(&g, err) : 0;
+
+			if (r < 0)
+				return r;
+		}
+	}
+	return 0;
+}
+
+int cgroup_pod_destroy(struct cgroup_host *h, const char *uid, struct err *err)
+{
+	pid_t tid = 0;
+	int r = check_uid(h, uid, err);
+
+	if (!r)
+		r = any_task(h->tree, uid, &tid, err);
+	if (!r && tid) {
+		wait_dying(h, uid);
+		r = any_task(h->tree, uid, &tid, err);
+	}
+	if (r < 0)
+		return r;
+	if (tid)
+		return err_set(err, -EBUSY,
+			       "cgroup: pod '%s' can't be removed: process %d is still inside", uid,
+			       (int)tid);
+	r = remove_groups(h->tree, uid, err);
+	if (!r)
+		r = h->ops->settle(h->tree, err);
+	return r < 0 ? r : cgroup_host_remove(h, err);
+}
+
+int cgroup_pod_read(struct cgroup_host *h, const char *uid, json_t **ret, struct err *err)
+{
+	int r = need_pod(h, uid, err);
+
+	return r < 0 ? r : h->ops->read(h->tree, uid, ret, err);
+}
+
+struct uid_list {
+	char **uids;
+	size_t n;
+};
+
+static void add_uid(struct uid_list *l, const char *uid)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (str_eq(l->uids[i], uid))
+			return;
+	l->uids = xrealloc(l->uids, l->n + 1, sizeof *l->uids);
+	l->uids[l->n++] = xstrdup(uid);
+}
+
+static int add_uids_in(struct tree *t, enum tree_hier hier, enum tree_node in, struct uid_list *l,
+		       struct err *err)
+{
+	struct group g = {t, hier, in, NULL};
+	char uid[TREE_UID_LEN + 1];
+	char **names = NULL;
+	bool there = false;
+	int r = tree_has(t, hier) ? group_exists(&g, &there, err) : 0;
+
+	if (!r && there)
+		r = group_names(&g, &names, err);
+	for (char **p = names; p && *p; p++)
+		if (tree_uid_of(t, in, *p, uid))
+			add_uid(l, uid);
+	group_names_free(names);
+	return r;
+}
+
+static int compare_uids(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int cgroup_list(struct cgroup_host *h, char ***ret_uids, size_t *ret_n, struct err *err)
+{
+	struct uid_list l = {0};
+	int r = 0;
+
+	for (int i = 0; !r && i < HIER_MAX; i++) {
+		r = add_uids_in(h->tree, (enum tree_hier)i, NODE_TOP, &l, err);
+		if (!r)
+			r = add_uids_in(h->tree, (enum tree_hier)i, NODE_ROOT, &l, err);
+	}
+	if (r < 0) {
+		cgroup_list_free(l.uids, l.n);
+		return r;
+	}
+	if (l.n)
+		qsort(l.uids, l.n, sizeof *l.uids, compare_uids);
+	*ret_uids = l.uids;
+	*ret_n = l.n;
+	return 0;
+}
+
+void cgroup_list_free(char **uids, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(uids[i]);
+	free(uids);
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The cgroups of pods, one interface over every kind of host: limits, device allowlist, cpusets,
+ * membership, kill and use. Names carry the tag of the handler's root, so that several handlers
+ * share a host; nothing outside groups of that tag is ever written. No state is kept here: every
+ * question is answered by the kernel at the time it is asked. Implemented today: v1 (hybrid).
+ * Errors: -EINVAL a malformed tag, uid or spec; -ENOENT no such pod; else what the kernel said.
+ */
+#pragma once
+
+#include "lib/err.h"
+
+#include <jansson.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct cgroup_host;
+
+/*
+ * Look at this host's hierarchies; makes nothing. tag: 8 lower-case hex digits. -ENOTSUP on a pure
+ * v2 host and on v1 controllers that share a mount, -ENOENT when a controller isn't mounted.
+ */
+int cgroup_host_open(const char *tag, struct cgroup_host **ret, struct err *err);
+void cgroup_host_free(struct cgroup_host *h);
+const char *cgroup_host_mode(const struct cgroup_host *h); /* "v1" */
+
+/* Remove our top groups where they are empty; a group with pods stays, which is no error. */
+int cgroup_host_remove(struct cgroup_host *h, struct err *err);
+
+struct cgroup_limits {	     /* 0 = none */
+	uint64_t memory_max; /* bytes, swap included where it is accounted; rounded down to pages */
+	uint64_t pids_max;
+	uint64_t cpu_quota_us, cpu_period_us; /* both or none */
+	uint64_t cpu_shares;		      /* v1 scale: 2..262144, 1024 = one CPU */
+};
+
+struct cgroup_device {
+	char type; /* 'c' or 'b' */
+	unsigned major, minor;
+	bool any_minor;
+	const char *access; /* of the letters "rwm" */
+};
+
+struct cgroup_pod_spec {
+	const char *uid; /* 36 characters: lower-case UUID */
+	struct cgroup_limits limits;
+	const struct cgroup_device *devices; /* all that is not listed is denied */
+	unsigned n_devices;
+	cpu_set_t emu;	/* everything but vCPU threads; not empty */
+	cpu_set_t vcpu; /* dedicated CPUs of vCPU threads; disjoint from emu; empty: none */
+	cpu_set_t mems; /* NUMA nodes; empty: all */
+};
+
+enum cgroup_place { CGROUP_EMU, CGROUP_VCPU };
+
+/*
+ * Make all groups of a pod, set everything, read everything back: a difference is an error (-EIO).
+ * On failure nothing stays. -EEXIST when a group of this uid is there, which is then left alone.
+ * Exclusivity that the kernel doesn't grant is no error: see "exclusivity" of cgroup_pod_read.
+ */
+int cgroup_pod_create(struct cgroup_host *h, const struct cgroup_pod_spec *spec, struct err *err);
+
+/* The calling process joins all groups (emu). After an error it must exit: it is half inside. */
+int cgroup_pod_enter(struct cgroup_host *h, const char *uid, struct err *err);
+
+/* Move one thread of the pod (host tid; -EPERM for a stranger) and read back where it is. */
+int cgroup_pod_place(struct cgroup_host *h, const char *uid, pid_t tid, enum cgroup_place place,
+		     struct err *err);
+
+/*
+ * Change the pod's emu CPUs, live. Threads keep or lose their own affinity by kernel version
+ * (6.1 resets it to the whole set): who pinned threads inside pins them again.
+ */
+int cgroup_pod_set_emu_cpus(struct cgroup_host *h, const char *uid, const cpu_set_t *cpus,
+			    struct err *err);
+
+/* Is this host tid in a group of the pod in every hierarchy? -ESRCH: no such thread. */
+int cgroup_pod_has_task(struct cgroup_host *h, const char *uid, pid_t tid, bool *ret,
+			struct err *err);
+
+/*
+ * SIGKILL to every process of the pod, fork bombs included; they are gone some time later. A pod
+ * that doesn't exist is killed already. -ENOTSUP where the kernel has no cgroup.kill: kill PID 1.
+ */
+int cgroup_pod_kill(struct cgroup_host *h, const char *uid, struct err *err);
+
+/*
+ * An fd that polls POLLPRI whenever the pod gains its first or loses its last process (read it
+ * from the start to re-arm); the caller closes it. -ENOTSUP without a cgroup2 mount.
+ */
+int cgroup_pod_events(struct cgroup_host *h, const char *uid, int *ret_fd, struct err *err);
+
+int cgroup_pod_empty(struct cgroup_host *h, const char *uid, bool *ret, struct err *err);
+
+/*
+ * Remove the pod's groups, and our top groups with the last pod's. Waits up to one second for
+ * processes that are dying; then -EBUSY names one that is alive, and nothing was removed.
+ * A pod that is gone, or half gone, is no error.
+ */
+int cgroup_pod_destroy(struct cgroup_host *h, const char *uid, struct err *err);
+
+/*
+ * Everything that can be shown of a pod, as the kernel says it now; numbers in bytes, microseconds,
+ * CPU lists as text, null for "no limit". Keys: mode, paths, cpuset{emu,vcpu}, exclusivity, limits,
+ * use, events, devices, tasks. exclusivity "kernel" means on v1: no other cpuset can hold the
+ * vCPU CPUs; tasks of the root cpuset still may run there. The caller owns *ret.
+ */
+int cgroup_pod_read(struct cgroup_host *h, const char *uid, json_t **ret, struct err *err);
+
+/* Uids of all pods that have at least one group under our tag, sorted; free with cgroup_list_free. */
+int cgroup_list(struct cgroup_host *h, char ***ret_uids, size_t *ret_n, struct err *err);
+void cgroup_list_free(char **uids, size_t n);

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What the tests share that make real groups: a random tag, children inside a pod, and the
+ * certainty that nothing stays. The tests run in a child of the test program: whatever ends it
+ * (a failed assertion, a sanitizer, a time limit), the parent kills and removes what is left, and
+ * calls leftovers a failure.
+ */
+#pragma once
+
+#include "tests/unit/unit.h"
+
+#include "cgroups/cgroup.h"
+#include "lib/cpus.h"
+#include "lib/file.h"
+#include "lib/util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define UID_A	      "0a0a0a0a-1111-4222-8333-000000000001"
+#define UID_B	      "0b0b0b0b-1111-4222-8333-000000000002"
+#define TEST_SECONDS  60
+#define EXIT_FAILED   99 /* a child's set-up failed; no test expects this status */
+#define CHILDREN_MAX  16
+#define CGROUP_MOUNTS "/sys/fs/cgroup"
+
+struct fixture {
+	struct cgroup_host *host;
+	pid_t children[CHILDREN_MAX];
+	unsigned n_children;
+};
+
+static char fix_tag[9];
+
+/* A directory entry of a hierarchy that bears our tag, in `ret`; false: there is none. */
+static inline bool fix_find_group(char *ret, size_t size)
+{
+	_cleanup_dir_ DIR *mounts = opendir(CGROUP_MOUNTS);
+	struct dirent *m, *g;
+
+	while (mounts && (m = readdir(mounts))) {
+		char path[512];
+		_cleanup_dir_ DIR *dir = NULL;
+
+		(void)snprintf(path, sizeof path, CGROUP_MOUNTS "/%s", m->d_name);
+		dir = m->d_name[0] == '.' ? NULL : opendir(path);
+		while (dir && (g = readdir(dir)))
+			if (strstr(g->d_name, fix_tag)) {
+				(void)snprintf(ret, size, "%s/%s", m->d_name, g->d_name);
+				return true;
+			}
+	}
+	return false;
+}
+
+/* Kill and remove every pod of the tag; an error is printed and returned. */
+static inline int fix_sweep(struct cgroup_host *h)
+{
+	struct err err = {0};
+	char **uids = NULL;
+	size_t n = 0;
+	int r = cgroup_list(h, &uids, &n, &err);
+
+	for (size_t i = 0; !r && i < n; i++) {
+		r = cgroup_pod_kill(h, uids[i], &err);
+		if (!r)
+			r = cgroup_pod_destroy(h, uids[i], &err);
+	}
+	cgroup_list_free(uids, n);
+	if (!r)
+		r = cgroup_host_remove(h, &err);
+	if (r < 0)
+		print_error("sweep: %s\n", err.msg);
+	return r;
+}
+
+static inline int fix_setup(void **state)
+{
+	struct fixture *f = xcalloc(1, sizeof *f);
+	struct err err = {0};
+
+	if (cgroup_host_open(fix_tag, &f->host, &err) < 0) {
+		print_error("%s\n", err.msg);
+		free(f);
+		return -1;
+	}
+	*state = f;
+	return 0;
+}
+
+static inline int fix_teardown(void **state)
+{
+	struct fixture *f = *state;
+	char left[512];
+	int r;
+
+	for (unsigned i = 0; i < f->n_children; i++) {
+		(void)kill(f->children[i], SIGKILL);
+		(void)waitpid(f->children[i], NULL, 0);
+	}
+	r = fix_sweep(f->host);
+	if (!r && fix_find_group(left, sizeof left)) {
+		print_error("left behind: %s\n", left);
+		r = -1;
+	}
+	cgroup_host_free(f->host);
+	free(f);
+	return r;
+}
+
+/* What is set unless a test says otherwise: the least that makes a pod. */
+static inline struct cgroup_pod_spec fix_spec(const char *uid)
+{
+	struct cgroup_pod_spec s = {.uid = uid};
+
+	CPU_ZERO(&s.emu);
+	CPU_ZERO(&s.vcpu);
+	CPU_ZERO(&s.mems);
+	CPU_SET(0, &s.emu);
+	return s;
+}
+
+static inline void fix_create(struct fixture *f, const struct cgroup_pod_spec *spec)
+{
+	struct err err = {0};
+	int r = cgroup_pod_create(f->host, spec, &err);
+
+	if (r < 0)
+		fail_msg("create: %s", err.msg);
+}
+
+/*
+ * A child that joins the pod (NULL: none), writes one byte and then runs fn; its result is the exit
+ * status. Returns when the byte is there. Killed at teardown if it still lives.
+ */
+static inline pid_t fix_spawn(struct fixture *f, const char *uid, int (*fn)(void *), void *arg)
+{
+	struct err err = {0};
+	char byte = 0;
+	int p[2];
+	pid_t pid;
+
+	assert_int_equal(pipe2(p, O_CLOEXEC), 0);
+	pid = fork();
+	if (!pid) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (uid && cgroup_pod_enter(f->host, uid, &err) < 0) {
+			print_error("enter: %s\n", err.msg);
+			_exit(EXIT_FAILED);
+		}
+		if (write(p[1], "x", 1) != 1)
+			_exit(EXIT_FAILED);
+		_exit(fn(arg));
+	}
+	assert_true(pid > 0);
+	assert_true(f->n_children < CHILDREN_MAX);
+	f->children[f->n_children++] = pid;
+	(void)close(p[1]);
+	assert_int_equal(read(p[0], &byte, 1), 1);
+	(void)close(p[0]);
+	return pid;
+}
+
+static inline int fix_idle(void *arg)
+{
+	(void)arg;
+	while (pause() < 0)
+		;
+	return EXIT_FAILED;
+}
+
+/* Status of a child as waitpid gives it; the child is forgotten. */
+static inline int fix_wait(struct fixture *f, pid_t pid)
+{
+	int status;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	for (unsigned i = 0; i < f->n_children; i++)
+		if (f->children[i] == pid)
+			f->children[i] = f->children[--f->n_children];
+	return status;
+}
+
+/* A control file of our groups as the kernel gives it, by plain path; the last newline removed. */
+static inline const char *fix_file(const char *hier, const char *sub, const char *file)
+{
+	static char text[8192];
+	char path[512];
+
+	(void)snprintf(path, sizeof path, CGROUP_MOUNTS "/%s/virtpod-%s%s/%s", hier, fix_tag, sub,
+		       file);
+	if (file_read_line_at(AT_FDCWD, path, text, sizeof text) < 0)
+		fail_msg("%s: %s", path, strerror(errno));
+	return text;
+}
+
+static inline bool fix_group_there(const char *hier, const char *sub)
+{
+	char path[512];
+
+	(void)snprintf(path, sizeof path, CGROUP_MOUNTS "/%s/virtpod-%s%s", hier, fix_tag, sub);
+	return access(path, F_OK) == 0;
+}
+
+static inline int fix_after_child(int status)
+{
+	struct cgroup_host *h = NULL;
+	char left[512];
+	bool dirty = fix_find_group(left, sizeof left);
+	int r = 1;
+
+	if (dirty)
+		print_error("left behind by the tests: %s\n", left);
+	if (!cgroup_host_open(fix_tag, &h, NULL))
+		r = fix_sweep(h) < 0;
+	cgroup_host_free(h);
+	if (!WIFEXITED(status)) {
+		print_error("[  FAILED  ] the tests ended by signal %d\n", WTERMSIG(status));
+		return 1;
+	}
+	return r || dirty ? 1 : WEXITSTATUS(status);
+}
+
+/* main() of a test program: run(), which is one cmocka_run_group_tests, in a guarded child. */
+static inline int fix_main(int (*run)(void))
+{
+	uint32_t random;
+	int status;
+	pid_t pid;
+
+	if (getrandom(&random, sizeof random, 0) != sizeof random)
+		return 1;
+	(void)snprintf(fix_tag, sizeof fix_tag, "%08x", random);
+	pid = fork();
+	if (!pid) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		(void)alarm(TEST_SECONDS);
+		exit(run());
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return 1;
+	return fix_after_child(status);
+}

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Making, filling, killing and removing pods, on the kernel's word. Limits: test_limits.c. */
+#include "tests/unit/cgroups/fixture.h"
+
+#include <poll.h>
+
+static const char *const hiers[] = {"cpuset", "memory", "pids", "cpu", "devices", "unified"};
+
+static void test_create_makes_and_destroy_removes(void **state)
+{
+	struct fixture *f = *state;
+	struct cgroup_pod_spec a = fix_spec(UID_A), b = fix_spec(UID_B);
+	struct err err = {0};
+	char left[512];
+
+	fix_create(f, &a);
+	fix_create(f, &b);
+	for (size_t i = 0; i < ARRAY_SIZE(hiers); i++) {
+		assert_true(fix_group_there(hiers[i], "/pod-" UID_A));
+		assert_true(fix_group_there(hiers[i], "/pod-" UID_B));
+	}
+	assert_false(fix_group_there("cpuset", "." UID_A ".vcpu"));
+	assert_int_equal(cgroup_pod_destroy(f->host, UID_A, &err), 0);
+	assert_false(fix_group_there("memory", "/pod-" UID_A));
+	assert_true(fix_group_there("memory", "/pod-" UID_B));
+	assert_int_equal(cgroup_pod_destroy(f->host, UID_A, &err), 0);
+	assert_int_equal(cgroup_pod_destroy(f->host, UID_B, &err), 0);
+	/* the last pod takes the top groups with it */
+	assert_false(fix_find_group(left, sizeof left));
+}
+
+static void test_existing_pod_is_left_alone(void **state)
+{
+	struct fixture *f = *state;
+	struct cgroup_pod_spec spec = fix_spec(UID_A);
+	struct err err = {0};
+
+	fix_create(f, &spec);
+	(void)fix_spawn(f, UID_A, fix_idle, NULL);
+	assert_int_equal(cgroup_pod_create(f->host, &spec, &err), -EEXIST);
+	assert_non_null(strstr(err.msg, UID_A));
+	assert_true(fix_group_there("pids", "/pod-" UID_A));
+}
+
+static void test_failed_create_undoes_itself(void **state)
+{
+	struct fixture *f = *state;
+	struct cgroup_pod_spec spec = fix_spec(UID_A);
+	struct err err = {0};
+	char left[512];
+
+	spec.limits.cpu_quota_us = 10; /* the kernel wants at least 1 ms */
+	spec.limits.cpu_period_us = 100000;
+	assert_int_equal(cgroup_pod_create(f->host, &spec, &err), -EINVAL);
+	assert_non_null(strstr(err.msg, "cpu.cfs_quota_us"));
+	assert_false(fix_find_group(left, sizeof left));
+}
+
+static void test_bad_specs_are_refused_by_name(void **state)
+{
+	struct fixture *f = *state;
+	struct cgroup_pod_spec spec = fix_spec(UID_A);
+	struct cgroup_device dev = {.type = 'c', .major = 1, .minor = 3, .access = "rx"};
+	struct err err = {0};
+	char left[512];
+
+	CPU_SET(0, &spec.vcpu);
+	assert_int_equal(cgroup_pod_create(f->host, &spec, &err), -EINVAL);
+	assert_non_null(strstr(err.msg, "disjoint"));
+	err_clear(&err);
+
+	spec = fix_spec(UID_A);
+	CPU_ZERO(&spec.emu);
+	assert_int_equal(cgroup_pod_create(f->host, &spec, &err), -EINVAL);
+	err_clear(&err);
+
+	spec = fix_spec(UID_A);
+	CPU_SET(1000, &spec.vcpu);
+	assert_int_equal(cgroup_pod_create(f->host, &spec, &err), -EINVAL);
+	assert_non_null(strstr(err.msg, "1000"));
+	err_clear(&err);
+
+	spec = fix_spec(UID_A);
+	spec.limits.cpu_quota_us = 1000;
+	assert_int_equal(cgroup_pod_create(f->host, &spec, &err), -EINVAL);
+	err_clear(&err);
+
+	spec = fix_spec(UID_A);
+	spec.devices = &dev;
+	spec.n_devices = 1;
+	assert_int_equal(cgroup_pod_create(f->host, &spec, &err), -EINVAL);
+	assert_non_null(strstr(err.msg, "'rx'"));
+	assert_false(fix_find_group(left, sizeof left));
+}
+
+static void test_enter_joins_every_hierarchy(void **state)
+{
+	struct fixture *f = *state;
+	struct cgroup_pod_spec spec = fix_spec(UID_A);
+	_cleanup_free_ char *text = NULL;
+	char path[64], want[128];
+	unsigned found = 0;
+	pid_t pid;
+
+	fix_create(f, &spec);
+	pid = fix_spawn(f, UID_A, fix_idle, NULL);
+	(void)snprintf(path, sizeof path, "/proc/%d/cgroup", pid);
+	(void)snprintf(want, sizeof want, ":/virtpod-%s/pod-" UID_A "\n", fix_tag);
+	assert_int_equal(file_read_at(AT_FDCWD, path, 65536, &text, NULL), 0);
+	for (const char *p = text; (p = strstr(p, want)); p++)
+		found++;
+	assert_int_equal(found, ARRAY_SIZE(hiers));
+}
+
+static void test_has_task(void **state)
+{
+	struct fixture *f = *state;
+	struct cgroup_pod_spec a = fix_spec(UID_A), b = fix_spec(UID_B);
+	struct err err = {0};
+	bool yes;
+	pid_t pid;
+
+	fix_create(f, &a);
+	fix_create(f, &b);
+	pid = fix_spawn(f, UID_A, fix_idle, NULL);
+	assert_int_equal(cgroup_pod_has_task(f->host, UID_A, pid, &yes, &err), 0);
+	assert_true(yes);
+	assert_int_equal(cgroup_pod_has_task(f->host, UID_B, pid, &yes, &err), 0);
+	assert_false(yes);
+	assert_int_equal(cgroup_pod_has_task(f->host, UID_A, getpid(), &yes, &err), 0);
+	assert_false(yes);
+	assert_int_equal(cgroup_pod_has_task(f->host, UID_A, 0, &yes, &err), -EINVAL);
+	err_clear(&err);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	(void)fix_wait(f, pid);
+	assert_int_equal(cgroup_pod_has_task(f->host, UID_A, pid, &yes, &err), -ESRCH);
+}
+
+/* One hierarchy that differs is enough to be a stranger. */
+static void test_task_outside_one_hierarchy_is_no_member(void **state)
+{
+	struct fixture *f = *state;
+	struct cgroup_pod_spec spec = fix_spec(UID_A);
+	struct err err = {0};
+	char number[16];
+	bool yes = true;
+	pid_t pid;
+
+	fix_create(f, &spec);
+	pid = fix_spawn(f, UID_A, fix_idle, NULL);
+	(void)snprintf(number, sizeof number, "%d", pid);
+	assert_int_equal(file_write_at(AT_FDCWD, CGROUP_MOUNTS "/pids/cgroup.procs", number), 0);
+	assert_int_equal(cgroup_pod_has_task(f->host, UID_A, pid, &yes, &err), 0);
+	assert_false(yes);
+}
+
+/* A child that ignores SIGTERM and has a child of its own, in a session of its own. */
+static int stubborn(void *arg)
+{
+	(void)signal(SIGTERM, SIG_IGN);
+	if (fork() == 0)
+		(void)setsid();
+	return fix_idle(arg);
+}
+
+static void test_kill_ends_all_and_events_tell(void **state)
+{
+	struct fixture *f = *state;
+	struct cgroup_pod_spec spec = fix_spec(UID_A);
+	_cleanup_fd_ int events = -1;
+	struct err err = {0};
+	struct pollfd p = {.events = POLLPRI};
+	char text[256];
+	bool empty;
+	pid_t pid;
+	int status;
+
+	fix_create(f, &spec);
+	assert_int_equal(cgroup_pod_empty(f->host, UID_A, &empty, &err), 0);
+	assert_true(empty);
+	pid = fix_spawn(f, UID_A, stubborn, NULL);
+	assert_int_equal(cgroup_pod_empty(f->host, UID_A, &empty, &err), 0);
+	assert_false(empty);
+	assert_int_equal(cgroup_pod_events(f->host, UID_A, &events, &err), 0);
+	p.fd = events;
+	assert_true(pread(events, text, sizeof text - 1, 0) > 0);
+
+	assert_int_equal(cgroup_pod_kill(f->host, UID_A, &err), 0);
+	status = fix_wait(f, pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	do {
+		ssize_t n;
+
+		assert_int_equal(poll(&p, 1, 10000), 1);
+		n = pread(events, text, sizeof text - 1, 0);
+		assert_true(n > 0);
+		text[n] = 0;
+	} while (!strstr(text, "populated 0"));
+	assert_int_equal(cgroup_pod_empty(f->host, UID_A, &empty, &err), 0);
+	assert_true(empty);
+	assert_int_equal(cgroup_pod_destroy(f->host, UID_A, &err), 0);
+	assert_int_equal(cgroup_pod_kill(f->host, UID_A, &err), 0); /* nothing to kill any more */
+}
+
+static void test_destroy_right_after_kill_waits(void **state)
+{
+	struct fixture *f = *state;
+	struct cgroup_pod_spec spec = fix_spec(UID_A);
+	struct err err = {0};
+
+	fix_create(f, &spec);
+	for (int i = 0; i < 10; i++)
+		(void)fix_spawn(f, UID_A, stubborn, NULL);
+	assert_int_equal(cgroup_pod_kill(f->host, UID_A, &err), 0);
+	if (cgroup_pod_destroy(f->host, UID_A, &err) < 0)
+		fail_msg("%s", err.msg);
+}
+
+static void test_destroy_with_a_live_process(void **state)
+{
+	struct fixture *f = *state;
+	struct cgroup_pod_spec spec = fix_spec(UID_A);
+	struct err err = {0};
+	char number[16];
+	pid_t pid;
+
+	fix_create(f, &spec);
+	pid = fix_spawn(f, UID_A, fix_idle, NULL);
+	assert_int_equal(cgroup_pod_destroy(f->host, UID_A, &err), -EBUSY);
+	(void)snprintf(number, sizeof number, " %d ", pid);
+	assert_non_null(strstr(err.msg, number));
+	for (size_t i = 0; i < ARRAY_SIZE(hiers); i++)
+		assert_true(fix_group_there(hiers[i], "/pod-" UID_A));
+}
+
+/* What a handler finds that died half way through making or removing a pod. */
+static void test_half_made_pods_are_listed_and_removed(void **state)
+{
+	struct fixture *f = *state;
+	struct err err = {0};
+	char path[256], left[512];
+	char **uids;
+	size_t n;
+
+	(void)snprintf(path, sizeof path, CGROUP_MOUNTS "/pids/virtpod-%s/pod-" UID_B, fix_tag);
+	assert_int_equal(mkdir_p_at(AT_FDCWD, path, 0755), 0);
+	(void)snprintf(path, sizeof path, CGROUP_MOUNTS "/cpuset/virtpod-%s." UID_A ".vcpu",
+		       fix_tag);
+	assert_int_equal(mkdir_p_at(AT_FDCWD, path, 0755), 0);
+	(void)snprintf(path, sizeof path, CGROUP_MOUNTS "/unified/virtpod-%s/pod-" UID_B "/x/y",
+		       fix_tag);
+	assert_int_equal(mkdir_p_at(AT_FDCWD, path, 0755), 0);
+
+	assert_int_equal(cgroup_list(f->host, &uids, &n, &err), 0);
+	assert_int_equal(n, 2);
+	assert_string_equal(uids[0], UID_A);
+	assert_string_equal(uids[1], UID_B);
+	cgroup_list_free(uids, n);
+	assert_int_equal(cgroup_pod_destroy(f->host, UID_A, &err), 0);
+	assert_int_equal(cgroup_pod_destroy(f->host, UID_B, &err), 0);
+	assert_false(fix_find_group(left, sizeof left));
+}
+
+static void test_absent_pod(void **state)
+{
+	struct fixture *f = *state;
+	struct err err = {0};
+	json_t *j = NULL;
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(0, &cpus);
+	assert_int_equal(cgroup_pod_enter(f->host, UID_A, &err), -ENOENT);
+	err_clear(&err);
+	assert_int_equal(cgroup_pod_read(f->host, UID_A, &j, &err), -ENOENT);
+	assert_null(j);
+	err_clear(&err);
+	assert_int_equal(cgroup_pod_set_emu_cpus(f->host, UID_A, &cpus, &err), -ENOENT);
+}
+
+static void test_host_open_checks_the_tag(void **state)
+{
+	static const char *const bad[] = {"",	      "1234567",  "123456789", "ABCDEF01",
+					  "../..abc", "1234567/", "1234567\n"};
+	struct cgroup_host *h = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct err err = {0};
+
+		assert_int_equal(cgroup_host_open(bad[i], &h, &err), -EINVAL);
+		assert_null(h);
+	}
+	assert_int_equal(cgroup_host_open(NULL, &h, NULL), -EINVAL);
+}
+
+static void test_mode(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_string_equal(cgroup_host_mode(f->host), "v1");
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
+
+static int run(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(test_create_makes_and_destroy_removes),
+		T(test_existing_pod_is_left_alone),
+		T(test_failed_create_undoes_itself),
+		T(test_bad_specs_are_refused_by_name),
+		T(test_enter_joins_every_hierarchy),
+		T(test_has_task),
+		T(test_task_outside_one_hierarchy_is_no_member),
+		T(test_kill_ends_all_and_events_tell),
+		T(test_destroy_right_after_kill_waits),
+		T(test_destroy_with_a_live_process),
+		T(test_half_made_pods_are_listed_and_removed),
+		T(test_absent_pod),
+		T(test_host_open_checks_the_tag),
+		T(test_mode),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+	return fix_main(run);
+}

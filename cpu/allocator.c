@@ -66,8 +66,6 @@ static enum cpu_verdict pick(const struct cpu_topology *topology, const struct c
 {
 	cpu_set_t nodes, whole;
 
-	if ((unsigned)CPU_COUNT(free) < n)
-		return CPU_REFUSED_COUNT;
 	if (policy->full_pcpus_only) {
 		if (n % cpu_topology_threads(topology) != 0)
 			return CPU_REFUSED_ALIGNMENT;
@@ -75,6 +73,8 @@ static enum cpu_verdict pick(const struct cpu_topology *topology, const struct c
 		if ((unsigned)CPU_COUNT(&whole) < n)
 			return CPU_REFUSED_CORES;
 	}
+	if ((unsigned)CPU_COUNT(free) < n)
+		return CPU_REFUSED_COUNT;
 	if (!cpu_numa_align(topology, policy->topology, free, n, &nodes))
 		return CPU_REFUSED_NUMA;
 	if (take_aligned(topology, free, &nodes, n, ret) < 0)

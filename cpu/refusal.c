@@ -87,15 +87,22 @@ static void add_arithmetic(struct text *t, const struct cpu_refusal *r)
 	add(t, "; ");
 }
 
-static void add_count_reason(struct text *t, const struct cpu_refusal *r)
+/* What to do about too few CPUs; `why` is what the reservation has to do with it. */
+static void add_fewer(struct text *t, const struct cpu_refusal *r, const char *why)
 {
 	if (r->for_now)
 		add(t, "stop a VM that holds CPUs or ask for fewer");
+	else if (CPU_COUNT(&r->policy->reserved) > 0 && r->demand.total <= r->topology->n)
+		add(t, "ask for fewer or %s", why);
 	else
-		add(t,
-		    "this host has never more than %d to give: ask for fewer or shorten "
-		    "reservedSystemCPUs",
-		    CPU_COUNT(&r->allocatable));
+		add(t, "ask for fewer");
+}
+
+static void add_count_reason(struct text *t, const struct cpu_refusal *r)
+{
+	if (!r->for_now)
+		add(t, "this host never has more than %d to give: ", CPU_COUNT(&r->allocatable));
+	add_fewer(t, r, "shorten reservedSystemCPUs");
 }
 
 static void add_alignment_reason(struct text *t, const struct cpu_refusal *r)
@@ -116,9 +123,8 @@ static void add_cores_reason(struct text *t, const struct cpu_refusal *r)
 	add(t, "full-pcpus-only gives whole cores, and %s %d CPUs are in whole %s cores (",
 	    r->for_now ? "only" : "at most", CPU_COUNT(&whole), r->for_now ? "free" : "unreserved");
 	add_list(t, &whole);
-	add(t, "): %s",
-	    r->for_now ? "stop a VM that holds CPUs or ask for fewer"
-		       : "ask for fewer, or let reservedSystemCPUs end at whole cores");
+	add(t, "): ");
+	add_fewer(t, r, "reserve less, in whole cores (reservedSystemCPUs)");
 }
 
 /* " 3 on 0, 5 on 1", cut as the lists are. */

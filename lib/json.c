@@ -139,10 +139,38 @@ int json_path_set(json_t *root, const char *path, json_t *value)
 	return r < 0 ? r : put(root, &step, TAKE_PTR(v));
 }
 
+/* Digits that bring back every real in it exactly: 15 mostly, so that 0.1 is not 0.10000000000000001. */
+static size_t precision(const json_t *value)
+{
+	size_t most = 15, i;
+	const char *key;
+	json_t *v;
+	char buf[40];
+
+	if (json_is_real(value))
+		for (; most < 17; most++) { /* 17 always suffice for a double */
+			(void)snprintf(buf, sizeof buf, "%.*g", (int)most, json_real_value(value));
+			if (strtod(buf, NULL) == json_real_value(value))
+				break;
+		}
+	json_array_foreach (value, i, v) {
+		size_t n = precision(v);
+
+		most = n > most ? n : most;
+	}
+	json_object_foreach ((json_t *)(uintptr_t)value, key, v) {
+		size_t n = precision(v);
+
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
 char *json_text(const json_t *value)
 {
 	/* jansson uses malloc and fails only for want of memory, or for NULL (then NULL) */
-	return json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
+	return json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY |
+					 JSON_REAL_PRECISION(precision(value)));
 }
 
 /* What jansson lets pass: nesting up to 2048 levels (on the stack), and NUL bytes. */

@@ -6,6 +6,7 @@
 #include "cgroups/devices.h"
 #include "cgroups/group.h"
 #include "cgroups/members.h"
+#include "cgroups/walk.h"
 #include "lib/cpus.h"
 #include "lib/util.h"
 
@@ -114,34 +115,14 @@ static int check_spec(const struct cgroup_pod_spec *spec, struct err *err)
 	return 0;
 }
 
-/* All groups that a pod can have in one hierarchy. */
-static const enum tree_node pod_nodes[] = {NODE_SIDE, NODE_POD};
-
-static int pod_exists(struct tree *t, const char *uid, bool *ret, struct err *err)
-{
-	bool there = false;
-
-	for (int i = 0; !there && i < HIER_MAX; i++) {
-		for (size_t k = 0; !there && k < ARRAY_SIZE(pod_nodes); k++) {
-			struct group g = {t, (enum tree_hier)i, pod_nodes[k], uid};
-			int r = tree_has(t, g.hier) ? group_exists(&g, &there, err) : 0;
-
-			if (r < 0)
-				return r;
-		}
-	}
-	*ret = there;
-	return 0;
-}
-
-/* As pod_exists, and -ENOENT when it doesn't. */
+/* As walk_exists, and -ENOENT when it doesn't. */
 static int need_pod(struct cgroup_host *h, const char *uid, struct err *err)
 {
 	bool there;
 	int r = check_uid(h, uid, err);
 
 	if (!r)
-		r = pod_exists(h->tree, uid, &there, err);
+		r = walk_exists(h->tree, uid, &there, err);
 	if (!r && !there)
 		r = err_set(err, -ENOENT, "cgroup: pod '%s' has no groups", uid);
 	return r;
@@ -155,7 +136,7 @@ int cgroup_pod_create(struct cgroup_host *h, const struct cgroup_pod_spec *spec,
 	if (!r)
 		r = check_spec(spec, err);
 	if (!r)
-		r = pod_exists(h->tree, spec->uid, &there, err);
+		r = walk_exists(h->tree, spec->uid, &there, err);
 	if (r < 0)
 		return r;
 	if (there)
@@ -257,34 +238,13 @@ int cgroup_pod_events(struct cgroup_host *h, const char *uid, int *ret_fd, struc
 	return r < 0 ? r : group_open(&g, "cgroup.events", O_RDONLY, ret_fd, err);
 }
 
-/* Any task of the pod in any of its groups, or 0. */
-static int any_task(struct tree *t, const char *uid, pid_t *ret, struct err *err)
-{
-	pid_t tid = 0;
-
-	for (int i = 0; !tid && i < HIER_MAX; i++) {
-		for (size_t k = 0; !tid && k < ARRAY_SIZE(pod_nodes); k++) {
-			struct group g = {t, (enum tree_hier)i, pod_nodes[k], uid};
-			bool there = false;
-			int r = tree_has(t, g.hier) ? group_exists(&g, &there, err) : 0;
-
-			if (!r && there)
-				r = group_any_task(&g, &tid, err);
-			if (r < 0)
-				return r;
-		}
-	}
-	*ret = tid;
-	return 0;
-}
-
 int cgroup_pod_empty(struct cgroup_host *h, const char *uid, bool *ret, struct err *err)
 {
 	pid_t tid;
 	int r = check_uid(h, uid, err);
 
 	if (!r)
-		r = any_task(h->tree, uid, &tid, err);
+		r = walk_any_task(h->tree, uid, &tid, err);
 	if (!r)
 		*ret = tid == 0;
 	return r;
@@ -320,30 +280,16 @@ static void wait_dying(struct cgroup_host *h, const char *uid)
 	}
 }
 
-static int remove_groups(struct tree *t, const char *uid, struct err *err)
-{
-	for (int i = 0; i < HIER_MAX; i++) {
-		for (size_t k = 0; k < ARRAY_SIZE(pod_nodes); k++) {
-			struct group g = {t, (enum tree_hier)i, pod_nodes[k], uid};
-			int r = tree_has(t, g.hier) ? group_remove(&g, err) : 0;
-
-			if (r < 0)
-				return r;
-		}
-	}
-	return 0;
-}
-
 int cgroup_pod_destroy(struct cgroup_host *h, const char *uid, struct err *err)
 {
 	pid_t tid = 0;
 	int r = check_uid(h, uid, err);
 
 	if (!r)
-		r = any_task(h->tree, uid, &tid, err);
+		r = walk_any_task(h->tree, uid, &tid, err);
 	if (!r && tid) {
 		wait_dying(h, uid);
-		r = any_task(h->tree, uid, &tid, err);
+		r = walk_any_task(h->tree, uid, &tid, err);
 	}
 	if (r < 0)
 		return r;
@@ -351,7 +297,7 @@ int cgroup_pod_destroy(struct cgroup_host *h, const char *uid, struct err *err)
 		return err_set(err, -EBUSY,
 			       "cgroup: pod '%s' can't be removed: process %d is still inside", uid,
 			       (int)tid);
-	r = remove_groups(h->tree, uid, err);
+	r = walk_remove(h->tree, uid, err);
 	if (!r)
 		r = h->ops->settle(h->tree, err);
 	return r < 0 ? r : cgroup_host_remove(h, err);
@@ -364,62 +310,9 @@ int cgroup_pod_read(struct cgroup_host *h, const char *uid, json_t **ret, struct
 	return r < 0 ? r : h->ops->read(h->tree, uid, ret, err);
 }
 
-struct uid_list {
-	char **uids;
-	size_t n;
-};
-
-static void add_uid(struct uid_list *l, const char *uid)
-{
-	for (size_t i = 0; i < l->n; i++)
-		if (str_eq(l->uids[i], uid))
-			return;
-	l->uids = xrealloc(l->uids, l->n + 1, sizeof *l->uids);
-	l->uids[l->n++] = xstrdup(uid);
-}
-
-static int add_uids_in(struct tree *t, enum tree_hier hier, enum tree_node in, struct uid_list *l,
-		       struct err *err)
-{
-	struct group g = {t, hier, in, NULL};
-	char uid[TREE_UID_LEN + 1];
-	char **names = NULL;
-	bool there = false;
-	int r = tree_has(t, hier) ? group_exists(&g, &there, err) : 0;
-
-	if (!r && there)
-		r = group_names(&g, &names, err);
-	for (char **p = names; p && *p; p++)
-		if (tree_uid_of(t, in, *p, uid))
-			add_uid(l, uid);
-	group_names_free(names);
-	return r;
-}
-
-static int compare_uids(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 int cgroup_list(struct cgroup_host *h, char ***ret_uids, size_t *ret_n, struct err *err)
 {
-	struct uid_list l = {0};
-	int r = 0;
-
-	for (int i = 0; !r && i < HIER_MAX; i++) {
-		r = add_uids_in(h->tree, (enum tree_hier)i, NODE_TOP, &l, err);
-		if (!r)
-			r = add_uids_in(h->tree, (enum tree_hier)i, NODE_ROOT, &l, err);
-	}
-	if (r < 0) {
-		cgroup_list_free(l.uids, l.n);
-		return r;
-	}
-	if (l.n)
-		qsort(l.uids, l.n, sizeof *l.uids, compare_uids);
-	*ret_uids = l.uids;
-	*ret_n = l.n;
-	return 0;
+	return walk_list(h->tree, ret_uids, ret_n, err);
 }
 
 void cgroup_list_free(char **uids, size_t n)

@@ -111,8 +111,16 @@ int device_bpf_build(const struct cgroup_device *list, unsigned n,
 	ret[len++] = copy(ACCESS, TYPE);
 	ret[len++] = alu_imm(BPF_RSH, ACCESS, 16);
 	ret[len++] = alu_imm(BPF_AND, TYPE, 0xffff);
-	for (unsigned i = 0; i < n; i++)
-		len = allow_device(ret, len, &list[i]);
+	for (unsigned i = 0; i < n; i++) {
+		struct cgroup_device d = list[i];
+		char access[4];
+
+		/* one entry must grant all that one open asks for, so halves are put together */
+		if (!devices_merged(list, n, i, access))
+			continue;
+		d.access = access;
+		len = allow_device(ret, len, &d);
+	}
 	*ret_n = answer(ret, len, 0);
 	return 0;
 }

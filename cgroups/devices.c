@@ -32,44 +32,35 @@ static bool same_device(const struct cgroup_device *a, const struct cgroup_devic
 	       (a->any_minor || a->minor == b->minor);
 }
 
-static void format(const struct cgroup_device *d, bool read, bool write, bool make,
-		   char ret[static DEVICES_LINE_MAX])
+bool devices_merged(const struct cgroup_device *list, unsigned n, unsigned i,
+		    char ret_access[static 4])
 {
-	char minor[16] = "*";
+	unsigned len = 0;
 
-	if (!d->any_minor)
-		(void)snprintf(minor, sizeof minor, "%u", d->minor);
-	(void)snprintf(ret, DEVICES_LINE_MAX, "%c %u:%s %s%s%s", d->type, d->major, minor,
-		       read ? "r" : "", write ? "w" : "", make ? "m" : "");
+	for (unsigned k = 0; k < i; k++)
+		if (same_device(&list[i], &list[k]))
+			return false;
+	for (const char *letter = "rwm"; *letter; letter++) {
+		bool found = false;
+
+		for (unsigned k = i; k < n; k++)
+			found |= same_device(&list[i], &list[k]) && strchr(list[k].access, *letter);
+		if (found)
+			ret_access[len++] = *letter;
+	}
+	ret_access[len] = 0;
+	return true;
 }
 
 void devices_format(const struct cgroup_device *d, char ret[static DEVICES_LINE_MAX])
 {
-	format(d, strchr(d->access, 'r'), strchr(d->access, 'w'), strchr(d->access, 'm'), ret);
-}
+	char minor[16] = "*";
+	char access[4];
 
-/* The line that all entries of list[i]'s device amount to. */
-static void merged_line(const struct cgroup_device *list, unsigned n, unsigned i,
-			char ret[static DEVICES_LINE_MAX])
-{
-	bool read = false, write = false, make = false;
-
-	for (unsigned k = 0; k < n; k++) {
-		if (!same_device(&list[i], &list[k]))
-			continue;
-		read |= strchr(list[k].access, 'r') != NULL;
-		write |= strchr(list[k].access, 'w') != NULL;
-		make |= strchr(list[k].access, 'm') != NULL;
-	}
-	format(&list[i], read, write, make, ret);
-}
-
-static bool is_first(const struct cgroup_device *list, unsigned i)
-{
-	for (unsigned k = 0; k < i; k++)
-		if (same_device(&list[i], &list[k]))
-			return false;
-	return true;
+	(void)devices_merged(d, 1, 0, access); /* puts the letters in order */
+	if (!d->any_minor)
+		(void)snprintf(minor, sizeof minor, "%u", d->minor);
+	(void)snprintf(ret, DEVICES_LINE_MAX, "%c %u:%s %s", d->type, d->major, minor, access);
 }
 
 static bool has_line(const char *text, const char *line)
@@ -101,10 +92,14 @@ int devices_compare(const char *text, const struct cgroup_device *list, unsigned
 	char line[DEVICES_LINE_MAX];
 
 	for (unsigned i = 0; i < n; i++) {
-		if (!is_first(list, i))
+		struct cgroup_device d = list[i];
+		char access[4];
+
+		if (!devices_merged(list, n, i, access))
 			continue;
 		want++;
-		merged_line(list, n, i, line);
+		d.access = access;
+		devices_format(&d, line);
 		if (!has_line(text, line))
 			return err_set(err, -EIO,
 				       "cgroup devices: '%s' was allowed but the kernel's list "

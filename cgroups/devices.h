@@ -13,8 +13,15 @@ int devices_check(const struct cgroup_device *d, struct err *err);
 void devices_format(const struct cgroup_device *d, char ret[static DEVICES_LINE_MAX]);
 
 /*
- * Does devices.list (`text`) say exactly what the list allows? Two entries of one device count as
- * one with the letters of both, as the kernel merges them. -EIO names a line that differs.
+ * What all entries of list[i]'s device together allow, as "rwm"; false when an earlier entry is of
+ * the same device, so that a loop meets each device once. "1:*" and "1:3" are different devices.
+ */
+bool devices_merged(const struct cgroup_device *list, unsigned n, unsigned i,
+		    char ret_access[static 4]);
+
+/*
+ * Does devices.list (`text`) say exactly what the list allows, entries of one device merged as the
+ * kernel does it? -EIO names a line that differs.
  */
 int devices_compare(const char *text, const struct cgroup_device *list, unsigned n,
 		    struct err *err);

@@ -50,7 +50,7 @@ int group_open(const struct group *g, const char *file, int flags, int *ret, str
 
 	if (r < 0)
 		return r;
-	if (strchr(file, '/') || strlen(file) > NAME_MAX)
+	if (strchr(file, '/') || str_eq(file, "..") || strlen(file) > NAME_MAX)
 		return group_err(g, -EINVAL, file, err);
 	if (g->node == NODE_ROOT && (flags & O_ACCMODE) != O_RDONLY)
 		return group_err(g, -EPERM, file, err);

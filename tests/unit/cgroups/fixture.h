@@ -22,6 +22,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,6 +40,7 @@ struct fixture {
 };
 
 static char fix_tag[9];
+static char fix_dir[64]; /* an empty directory, removed with its content at the end */
 
 /* A directory entry of a hierarchy that bears our tag, in `ret`; false: there is none. */
 static inline bool fix_find_group(char *ret, size_t size)
@@ -222,6 +224,8 @@ static inline int fix_after_child(int status)
 	if (!cgroup_host_open(fix_tag, &h, NULL))
 		r = fix_sweep(h) < 0;
 	cgroup_host_free(h);
+	if (rm_rf_at(AT_FDCWD, fix_dir) < 0)
+		r = 1;
 	if (!WIFEXITED(status)) {
 		print_error("[  FAILED  ] the tests ended by signal %d\n", WTERMSIG(status));
 		return 1;
@@ -239,6 +243,9 @@ static inline int fix_main(int (*run)(void))
 	if (getrandom(&random, sizeof random, 0) != sizeof random)
 		return 1;
 	(void)snprintf(fix_tag, sizeof fix_tag, "%08x", random);
+	(void)snprintf(fix_dir, sizeof fix_dir, "/tmp/virtpod-test-%s", fix_tag);
+	if (mkdir(fix_dir, 0700) < 0)
+		return 1;
 	pid = fork();
 	if (!pid) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);

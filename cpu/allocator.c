@@ -40,31 +40,10 @@ static int count_demand(const struct cpu_topology *topology, const struct cpu_po
 	return 0;
 }
 
-/* The kubelet's choice: as many as possible from the nodes it prefers, the rest from anywhere. */
-static int take_aligned(const struct cpu_topology *topology, const cpu_set_t *free,
-			const cpu_set_t *nodes, unsigned n, cpu_set_t *ret)
-{
-	cpu_set_t near, far = *free, rest;
-	unsigned n_near;
-	int r;
-
-	CPU_AND(&near, free, nodes);
-	n_near = (unsigned)CPU_COUNT(&near) < n ? (unsigned)CPU_COUNT(&near) : n;
-	r = cpu_take(topology, &near, n_near, &near);
-	if (r < 0)
-		return r;
-	cpus_minus(&far, &near);
-	r = cpu_take(topology, &far, n - n_near, &rest);
-	if (r < 0)
-		return r;
-	CPU_OR(ret, &near, &rest);
-	return 0;
-}
-
 static enum cpu_verdict pick(const struct cpu_topology *topology, const struct cpu_policy *policy,
 			     const cpu_set_t *free, unsigned n, cpu_set_t *ret)
 {
-	cpu_set_t nodes, whole;
+	cpu_set_t near, whole;
 
 	if (policy->full_pcpus_only) {
 		if (n % cpu_topology_threads(topology) != 0)
@@ -75,9 +54,10 @@ static enum cpu_verdict pick(const struct cpu_topology *topology, const struct c
 	}
 	if ((unsigned)CPU_COUNT(free) < n)
 		return CPU_REFUSED_COUNT;
-	if (!cpu_numa_align(topology, policy->topology, free, n, &nodes))
+	if (!cpu_numa_align(topology, policy->topology, free, n, &near))
 		return CPU_REFUSED_NUMA;
-	if (take_aligned(topology, free, &nodes, n, ret) < 0)
+	CPU_AND(&near, &near, free); /* n of these at least, or there was no alignment */
+	if (cpu_take(topology, &near, n, ret) < 0)
 		return CPU_REFUSED_COUNT;
 	if (policy->full_pcpus_only) {
 		cpu_in_whole_cores(topology, ret, &whole);
@@ -99,24 +79,46 @@ static enum cpu_verdict try_fit(const struct cpu_topology *topology,
 	return cpu_lay_out(topology, &cpus, demand, ret) ? CPU_FITS : CPU_REFUSED_SIBLINGS;
 }
 
+/* Those of `free` whose NUMA node has that many groups of `size` siblings in `free`. */
+static void in_nodes_with(const struct cpu_topology *topology, const cpu_set_t *free, unsigned size,
+			  unsigned groups, cpu_set_t *ret)
+{
+	unsigned in_core[CPU_SETSIZE], in_node[CPU_SETSIZE] = {0};
+
+	cpu_group_sizes(topology, CPU_LEVEL_CORE, free, in_core);
+	for (unsigned i = 0; i < topology->n; i++)
+		if (topology->cpus[i].cpu == topology->cpus[i].core)
+			in_node[topology->cpus[i].numa] += in_core[topology->cpus[i].core] / size;
+	CPU_ZERO(ret);
+	for (unsigned i = 0; i < topology->n; i++)
+		if (in_node[topology->cpus[i].numa] >= groups &&
+		    CPU_ISSET(topology->cpus[i].cpu, free))
+			CPU_SET(topology->cpus[i].cpu, ret);
+}
+
 /*
  * The kubelet counts loose threads like any others, so its choice can break a core or miss sibling
  * pairs although enough are free (a node with many loose threads, cores of unequal size). Then the
- * same choice is made once more among the cores that do.
+ * same choice is made again: among the nodes that have enough groups, then among such cores.
  */
 static enum cpu_verdict fit(const struct cpu_topology *topology, const struct cpu_policy *policy,
 			    const cpu_set_t *free, const struct cpu_demand *demand,
 			    struct cpu_assignment *ret)
 {
 	enum cpu_verdict again, v = try_fit(topology, policy, free, demand, ret);
-	unsigned min = demand->threads;
+	unsigned size = demand->threads, groups = demand->vcpus / demand->threads;
 	cpu_set_t useful;
 
 	if (v != CPU_REFUSED_CORES && v != CPU_REFUSED_SIBLINGS)
 		return v;
-	if (policy->full_pcpus_only)
-		min = cpu_topology_threads(topology);
-	cpu_in_cores_of(topology, free, min, &useful);
+	if (policy->full_pcpus_only) {
+		size = cpu_topology_threads(topology);
+		groups = demand->total / size;
+	}
+	in_nodes_with(topology, free, size, groups, &useful);
+	if (try_fit(topology, policy, &useful, demand, ret) == CPU_FITS)
+		return CPU_FITS;
+	cpu_in_cores_of(topology, free, size, &useful);
 	again = try_fit(topology, policy, &useful, demand, ret);
 	return again == CPU_FITS || again == CPU_REFUSED_NUMA ? again : v;
 }

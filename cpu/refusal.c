@@ -67,12 +67,15 @@ static void add_holders(struct text *t, const struct cpu_refusal *r)
 	if (r->n_holders == 0)
 		add(t, " by nobody");
 	for (unsigned i = 0; i < r->n_holders; i++) {
-		if (t->n + 2 * LIST_MAX + sizeof " and 4294967295 more" > end) {
+		size_t before = t->n;
+
+		add(t, "%s by '%.*s': ", i ? "," : "", LIST_MAX, r->holders[i].name);
+		add_list(t, &r->holders[i].cpus);
+		if (t->n > end) {
+			t->n = before;
 			add(t, " and %u more", r->n_holders - i);
 			break;
 		}
-		add(t, "%s by '%.*s': ", i ? "," : "", LIST_MAX, r->holders[i].name);
-		add_list(t, &r->holders[i].cpus);
 	}
 }
 
@@ -146,12 +149,23 @@ static void add_nodes(struct text *t, const struct cpu_topology *topology, const
 	}
 }
 
+/* Only the CPUs that count are shown: loose threads don't where groups are wanted. */
 static void add_numa_reason(struct text *t, const struct cpu_refusal *r)
 {
-	add(t, "topologyManagerPolicy %s doesn't let them spread over more NUMA nodes, and %s:",
+	cpu_set_t useful = r->for_now ? r->free : r->allocatable;
+	const char *where = "";
+
+	if (r->policy->full_pcpus_only) {
+		cpu_in_whole_cores(r->topology, &useful, &useful);
+		where = " in whole cores";
+	} else if (r->demand.threads > 1) {
+		cpu_in_cores_of(r->topology, &useful, r->demand.threads, &useful);
+		where = " beside their siblings";
+	}
+	add(t, "topologyManagerPolicy %s doesn't let them spread over more NUMA nodes, and %s%s:",
 	    topology_manager_policy_name(r->policy->topology),
-	    r->for_now ? "free are" : "there are at most");
-	add_nodes(t, r->topology, r->for_now ? &r->free : &r->allocatable);
+	    r->for_now ? "free are" : "there are at most", where);
+	add_nodes(t, r->topology, &useful);
 	add(t, "; %s",
 	    r->for_now ? "stop a VM that holds CPUs of one node, or ask for fewer"
 		       : "ask for fewer CPUs or relax topologyManagerPolicy");

@@ -184,6 +184,11 @@ static void full_pcpus_only_never_breaks_a_core(void **state)
 	hold(&h, "default/a", "4-7");
 	assert_int_equal(ask(&h, vm(2, 1, 1), &a), 0);
 	assert_cpus(a.all, "8-9");
+	/* node 0 has 4 CPUs free, but only 2 of them in a whole core */
+	h.n = 0;
+	hold(&h, "default/a", "6-7,10-15");
+	assert_int_equal(ask(&h, vm(4, 1, 1), &a), -EBUSY);
+	assert_non_null(strstr(h.err.msg, "free are in whole cores: 2 on 0, 2 on 1;"));
 }
 
 /* P9: threads of a guest core are threads of a host core, or the VM does not start */
@@ -228,6 +233,23 @@ static void siblings_are_looked_for_elsewhere(void **state)
 	assert_cpus(a.all, "0,2");
 	assert_int_equal(ask(&h, vm(1, 1, 2), &a), 0);
 	assert_cpus(a.all, "4-5");
+}
+
+/* Three loose threads on node 0; on node 1 a pair for the guest, a loose one for the emulator. */
+static void loose_threads_serve_the_emulator(void **state)
+{
+	struct cpu_assignment a;
+	struct host h;
+
+	(void)state;
+	host("pack:2 numa:1 core:3 pu:2", "", &h);
+	h.policy.topology = TOPOLOGY_MANAGER_SINGLE_NUMA_NODE;
+	hold(&h, "default/a", "1,3,5,7,10-11");
+	assert_int_equal(ask(&h, isolated(1, 1, 2), &a), 0);
+	assert_cpus(a.all, "6,8-9");
+	assert_int_equal(a.vcpu[0], 8);
+	assert_int_equal(a.vcpu[1], 9);
+	assert_cpus(a.emulator, "6");
 }
 
 /* P15, P16: policy none is said to be the reason, together with the arithmetic */
@@ -334,6 +356,7 @@ int main(void)
 		cmocka_unit_test(full_pcpus_only_never_breaks_a_core),
 		cmocka_unit_test(guest_siblings_need_host_siblings),
 		cmocka_unit_test(siblings_are_looked_for_elsewhere),
+		cmocka_unit_test(loose_threads_serve_the_emulator),
 		cmocka_unit_test(policy_none_refuses_and_says_so),
 		cmocka_unit_test(refusal_names_numbers_and_holders),
 		cmocka_unit_test(numa_policies),

@@ -14,6 +14,7 @@ struct world {
 	unsigned n;
 	struct cpu_holder vms[MAX_VMS];
 	unsigned seed;
+	bool equal_cores;
 };
 
 static int core_of(const struct world *w, int cpu)
@@ -74,6 +75,50 @@ static void check_promises(const struct world *w, const struct cpu_request *requ
 		assert_int_equal(count_nodes(w, &a->all), 1);
 }
 
+/* Do the CPUs of these nodes suffice? Exact where cores have at most 2 threads. */
+static bool fits_in(const struct world *w, const cpu_set_t *free, const struct cpu_request *request)
+{
+	unsigned vcpus = request->sockets * request->cores * request->threads;
+	unsigned total = vcpus + request->supplemental_io + request->isolate_emulator;
+	unsigned unit = cpu_topology_threads(&w->topology), count[CPU_SETSIZE], groups = 0;
+	cpu_set_t usable = *free;
+
+	if (w->policy.full_pcpus_only) {
+		cpu_in_whole_cores(&w->topology, free, &usable);
+		if (request->isolate_emulator)
+			total = (total + unit - 1) / unit * unit;
+		if (total % unit != 0)
+			return false;
+	}
+	cpu_group_sizes(&w->topology, CPU_LEVEL_CORE, &usable, count);
+	for (unsigned i = 0; i < CPU_SETSIZE; i++)
+		groups += count[i] / request->threads;
+	return groups >= vcpus / request->threads && (unsigned)CPU_COUNT(&usable) >= total;
+}
+
+/* Nothing that the policy allows and the host has is refused. */
+static void check_refusal(const struct world *w, const struct cpu_request *request)
+{
+	cpu_set_t free, node;
+
+	cpu_shared_pool(&w->topology, w->vms, w->n, &free);
+	cpus_minus(&free, &w->policy.reserved);
+	if (cpu_topology_threads(&w->topology) > 2)
+		return;
+	if (w->policy.topology == TOPOLOGY_MANAGER_NONE)
+		assert_false(fits_in(w, &free, request));
+	if (w->policy.topology != TOPOLOGY_MANAGER_SINGLE_NUMA_NODE)
+		return;
+	for (int id = 0; id < CPU_SETSIZE; id++) {
+		CPU_ZERO(&node);
+		for (unsigned i = 0; i < w->topology.n; i++)
+			if (w->topology.cpus[i].numa == id)
+				CPU_SET(w->topology.cpus[i].cpu, &node);
+		CPU_AND(&node, &node, &free);
+		assert_false(CPU_COUNT(&node) > 0 && fits_in(w, &node, request));
+	}
+}
+
 static int allocate(const struct world *w, const struct cpu_request *request,
 		    struct cpu_assignment *ret, struct err *err)
 {
@@ -93,6 +138,8 @@ static void start(struct world *w, const struct cpu_request *request)
 		assert_true(err.code == r && strlen(err.msg) > 40);
 		/* with nothing held, "not now" would be a lie */
 		assert_true(r != -EBUSY || w->n > 0);
+		if (w->equal_cores)
+			check_refusal(w, request);
 		return;
 	}
 	check_promises(w, request, &a);
@@ -140,19 +187,21 @@ static void live_under_all_policies(const char *description)
 	static const enum topology_manager_policy policies[] = {
 		TOPOLOGY_MANAGER_NONE, TOPOLOGY_MANAGER_BEST_EFFORT, TOPOLOGY_MANAGER_RESTRICTED,
 		TOPOLOGY_MANAGER_SINGLE_NUMA_NODE};
+	static const unsigned reserved[] = {0, 1, 3}; /* with SMT, 1 is half a core */
 	unsigned started = 0;
 
-	for (unsigned p = 0; p < 8; p++) {
-		struct world w = {.seed = 88172645 + p};
+	for (unsigned p = 0; p < 24; p++) {
+		struct world w = {.seed = 88172645 + p, .equal_cores = true};
 		cpu_set_t pool, all;
 
 		machine(description, &w.topology);
 		w.policy.manager = CPU_MANAGER_STATIC;
-		w.policy.topology = policies[p / 2];
+		w.policy.topology = policies[p / 2 % 4];
 		w.policy.full_pcpus_only = p % 2;
-		assert_int_equal(cpu_reserve_count(&w.topology, w.topology.n > 1 ? p % 3 : 0,
+		assert_int_equal(cpu_reserve_count(&w.topology,
+						   w.topology.n > 3 ? reserved[p / 8] : 0,
 						   &w.policy.reserved, NULL),
-				 w.topology.n == 2 && p % 3 > 2 ? -ERANGE : 0);
+				 0);
 		started += live(&w);
 		cpu_shared_pool(&w.topology, w.vms, 0, &pool);
 		cpu_topology_all(&w.topology, &all);

@@ -141,7 +141,7 @@ static void own_cpuset_hides_no_cpu(void **state)
 	_cleanup_free_ char *path = xasprintf("%s/%s", root, name);
 	_cleanup_fd_ int cpuset = open_narrow_cpuset(root, name);
 	struct cpu_topology t;
-	int status;
+	int status = -1;
 	pid_t pid;
 
 	(void)state;

@@ -9,7 +9,9 @@
  * Event (launcher → handler):    {"event": NAME, …}
  *
  * Requests, in the order of a start:
- *   enter     "sandbox": {…}, "fds": ["dev"]           build the pod's root, drop everything
+ *   enter     "sandbox": {…}, "hostname": TEXT, "qemu": PATH, "fds": ["dev"]
+ *                                                      build the pod's root, drop everything; "dev" only
+ *                                                      with the mount layer
  *   start     "plan": {…}, "qemu": PATH, "fds": [names] start QEMU paused; the reply holds "qemuPid" and
  *             "vcpus": [tid…], "iothreads": [tid…], ids of the pod's pid namespace
  *   continue                                           let the guest run
@@ -19,7 +21,8 @@
  *   shutdown  "graceSeconds": N                        ACPI until the time is over, then SIGTERM, SIGKILL
  *   kill                                               end QEMU now
  * Names of start's descriptors: "outcome", "consoleLog", "disk:NAME" , "tap:NIC:QUEUE",
- * "vhost:NIC:QUEUE", "kernel", "initrd".
+ * "vhost:NIC:QUEUE", "kernel", "initrd". "outcome" is needed, "consoleLog" is a regular file open O_RDWR, a
+ * disk's access mode is the plan's (CD-ROMs are read-only).
  * Events: "qmp" ("name": QMP event name, "data": {…}), forwarded for the few that the handler acts on
  * (SHUTDOWN, STOP, RESUME, BLOCK_IO_ERROR, GUEST_PANICKED, WATCHDOG, RESET), rate-limited.
  */

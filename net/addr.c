@@ -5,6 +5,7 @@
 #include "net/nlsock.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
@@ -25,19 +26,42 @@ static void rtnladdr_putp(struct rtnl_addr **a)
 	rtnl_addr_put(*a); /* takes NULL */
 }
 
+/* -1 unless text is a plain number of at most `max` */
+static int parse_prefix(const char *text, int max)
+{
+	int value = 0;
+
+	if (!*text || strlen(text) > 3)
+		return -1;
+	for (; isdigit((unsigned char)*text); text++)
+		value = value * 10 + *text - '0';
+	return *text || value > max ? -1 : value;
+}
+
+/* not nl_addr_parse: it takes "10.9/16", "default" and prefix lengths beyond the address, too */
 static int parse(const char *text, struct nl_addr **ret, struct err *err)
 {
-	_cleanup_nladdr_ struct nl_addr *a = NULL;
-	const char *slash = strchr(text, '/');
 	int family = strchr(text, ':') ? AF_INET6 : AF_INET;
+	size_t size = family == AF_INET6 ? 16 : 4, len = strcspn(text, "/");
+	char ip[INET6_ADDRSTRLEN] = "";
+	uint8_t bytes[16];
+	struct nl_addr *a;
+	int prefix = -1;
 
-	/* libnl takes a missing prefix length for a host's */
-	if (!slash || !slash[1] || nl_addr_parse(text, family, &a) < 0)
+	if (text[len] == '/' && len < sizeof ip) {
+		memcpy(ip, text, len);
+		prefix = parse_prefix(text + len + 1, (int)size * 8);
+	}
+	if (prefix < 0 || inet_pton(family, ip, bytes) != 1)
 		return err_set(err, -EINVAL,
 			       "address '%s': must be an IP address and a prefix length, as in "
 			       "10.9.0.254/24",
 			       text);
-	*ret = TAKE_PTR(a);
+	a = nl_addr_build(family, bytes, size);
+	if (!a)
+		abort();
+	nl_addr_set_prefixlen(a, prefix);
+	*ret = a;
 	return 0;
 }
 

@@ -139,27 +139,41 @@ int json_path_set(json_t *root, const char *path, json_t *value)
 	return r < 0 ? r : put(root, &step, TAKE_PTR(v));
 }
 
-/* Digits that bring back every real in it exactly: 15 mostly, so that 0.1 is not 0.10000000000000001. */
-static size_t precision(const json_t *value)
+/* Digits that bring back this double: 15 mostly, so that 0.1 is not 0.10000000000000001. */
+static int real_digits(double value)
 {
-	size_t most = 15, i;
+	char buf[JSON_REAL_MAX];
+	int n = 15;
+
+	for (; n < 17; n++) { /* 17 always suffice */
+		(void)snprintf(buf, sizeof buf, "%.*g", n, value);
+		if (strtod(buf, NULL) == value)
+			break;
+	}
+	return n;
+}
+
+char *json_real_text(double value, char buf[static JSON_REAL_MAX])
+{
+	(void)snprintf(buf, JSON_REAL_MAX, "%.*g", real_digits(value), value);
+	return buf;
+}
+
+/* The most digits that any real in it needs. */
+static int precision(const json_t *value)
+{
+	int most = json_is_real(value) ? real_digits(json_real_value(value)) : 15;
 	const char *key;
 	json_t *v;
-	char buf[40];
+	size_t i;
 
-	if (json_is_real(value))
-		for (; most < 17; most++) { /* 17 always suffice for a double */
-			(void)snprintf(buf, sizeof buf, "%.*g", (int)most, json_real_value(value));
-			if (strtod(buf, NULL) == json_real_value(value))
-				break;
-		}
 	json_array_foreach (value, i, v) {
-		size_t n = precision(v);
+		int n = precision(v);
 
 		most = n > most ? n : most;
 	}
 	json_object_foreach ((json_t *)(uintptr_t)value, key, v) {
-		size_t n = precision(v);
+		int n = precision(v);
 
 		most = n > most ? n : most;
 	}

@@ -47,6 +47,10 @@ int json_path_set(json_t *root, const char *path, json_t *value);
 /* Compact text with sorted keys: equal values give equal text. The caller's to free. */
 char *json_text(const json_t *value);
 
+/* Text of at most 17 digits that reads back as the same double, 15 where they do ("0.1"). */
+#define JSON_REAL_MAX 40
+char *json_real_text(double value, char buf[static JSON_REAL_MAX]);
+
 /*
  * Parse one JSON value from text[len], which needs no NUL at its end. Refused: more than `max` bytes
  * (-EFBIG), syntax errors, duplicate keys, NUL in strings, more than JSON_DEPTH_MAX levels and

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "lib/json.h"
 #include "lib/yaml.h"
 #include "lib/yaml_scalar.h"
 
@@ -91,7 +92,7 @@ static void emit_plain(yaml_emitter_t *e, const char *s)
 
 static void emit(yaml_emitter_t *e, const json_t *value)
 {
-	char number[YAML_NUMBER_MAX];
+	char number[JSON_REAL_MAX];
 
 	switch (json_typeof(value)) {
 	case JSON_OBJECT:
@@ -110,7 +111,7 @@ static void emit(yaml_emitter_t *e, const json_t *value)
 		emit_plain(e, number);
 		return;
 	case JSON_REAL:
-		emit_plain(e, yaml_real_text(json_real_value(value), number));
+		emit_plain(e, json_real_text(json_real_value(value), number));
 		return;
 	case JSON_TRUE:
 		emit_plain(e, "true");

@@ -102,7 +102,7 @@ static int convert_scalar(struct yaml_expansion *x, const struct yaml_node *node
 static int key_name(struct yaml_expansion *x, struct yaml_node *key)
 {
 	const struct yaml_node *node = yaml_node_real(key);
-	char number[YAML_NUMBER_MAX];
+	char number[YAML_REAL_KEY_MAX];
 	struct yaml_scalar s;
 	int r;
 

@@ -271,17 +271,7 @@ int yaml_scalar_type(const char *text, const char *tag, bool plain, struct yaml_
 	return 0;
 }
 
-char *yaml_real_text(double value, char buf[static YAML_NUMBER_MAX])
-{
-	for (int digits = 15; digits <= 17; digits++) { /* 17 always suffice for a double */
-		(void)snprintf(buf, YAML_NUMBER_MAX, "%.*g", digits, value);
-		if (strtod(buf, NULL) == value)
-			break;
-	}
-	return buf;
-}
-
-char *yaml_real_key(double value, char buf[static YAML_NUMBER_MAX])
+char *yaml_real_key(double value, char buf[static YAML_REAL_KEY_MAX])
 {
 	float f = (float)value;
 	int digits = 1, exponent;
@@ -291,13 +281,13 @@ char *yaml_real_key(double value, char buf[static YAML_NUMBER_MAX])
 		return buf;
 	}
 	for (; digits <= 9; digits++) { /* 9 always suffice for a float */
-		(void)snprintf(buf, YAML_NUMBER_MAX, "%.*e", digits - 1, (double)f);
+		(void)snprintf(buf, YAML_REAL_KEY_MAX, "%.*e", digits - 1, (double)f);
 		if (strtof(buf, NULL) == f)
 			break;
 	}
 	exponent = atoi(strchr(buf, 'e') + 1);
 	if (exponent >= -4 && exponent < 6) /* as Go's %g of the shortest form decides */
-		(void)snprintf(buf, YAML_NUMBER_MAX, "%.*f",
+		(void)snprintf(buf, YAML_REAL_KEY_MAX, "%.*f",
 			       digits - 1 > exponent ? digits - 1 - exponent : 0, (double)f);
 	return buf;
 }

@@ -34,11 +34,9 @@ struct yaml_scalar {
  */
 int yaml_scalar_type(const char *text, const char *tag, bool plain, struct yaml_scalar *ret);
 
-/* Enough for any number below, sign, point and exponent included. */
-#define YAML_NUMBER_MAX 40
-
-/* Shortest text that reads back as the same double ("0.1", "1e+21"). */
-char *yaml_real_text(double value, char buf[static YAML_NUMBER_MAX]);
-
-/* The same of a map's key, which the conversion shortens to single precision ("1e+06", ".inf"). */
-char *yaml_real_key(double value, char buf[static YAML_NUMBER_MAX]);
+/*
+ * A real as the name of a key: as the conversion writes it, shortest in single precision ("1e+06",
+ * ".inf").
+ */
+#define YAML_REAL_KEY_MAX 40
+char *yaml_real_key(double value, char buf[static YAML_REAL_KEY_MAX]);

@@ -89,11 +89,14 @@ static void text_does_not_depend_on_order(void **state)
 	_cleanup_json_ json_t *b = parse("{\"a\":[true,\"x\"],\n \"b\":1}");
 	_cleanup_json_ json_t *scalar = parse("\"x\"");
 	_cleanup_free_ char *ta = json_text(a), *tb = json_text(b), *ts = json_text(scalar);
+	_cleanup_json_ json_t *reals = parse("[0.1, 1.5]");
+	_cleanup_free_ char *tr = json_text(reals);
 
 	(void)state;
 	assert_string_equal(ta, tb);
 	assert_string_equal(ta, "{\"a\":[true,\"x\"],\"b\":1}");
 	assert_string_equal(ts, "\"x\"");
+	assert_string_equal(tr, "[0.1,1.5]");
 }
 
 static void refuse(const char *text, size_t len, size_t max, int code, const char *words)

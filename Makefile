@@ -2,7 +2,9 @@
 # virtpod: one non-recursive Makefile. `make help` lists the targets.
 
 BUILD   ?= build
-CC      ?= gcc
+ifeq ($(origin CC),default)
+CC := gcc
+endif
 PREFIX  ?= /usr/local
 VERSION := 0.1.0
 
@@ -13,8 +15,8 @@ PKGS_cgroups  :=
 PKGS_net      := libnl-3.0 libnl-route-3.0
 PKGS_cpu      := hwloc
 PKGS_launcher :=
-PKGS_handler  := libmicrohttpd libwslay sqlite3
-PKGS_cmd      := libcurl libwslay
+PKGS_handler  := libmicrohttpd sqlite3
+PKGS_cmd      := libcurl
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wmissing-declarations -Wundef -Wpointer-arith -Wcast-align -Wwrite-strings \
@@ -37,7 +39,10 @@ srcs = $(wildcard $(1)/*.c)
 objs = $(patsubst %.c,$(BUILD)/%.o,$(call srcs,$(1)))
 archives = $(patsubst %,$(BUILD)/%.a,$(1))
 pkg_cflags := $(shell pkg-config --cflags $(foreach f,$(FOLDERS) cmd,$(PKGS_$(f))) cmocka 2>/dev/null)
-pkg_libs = $(shell pkg-config --libs $(foreach f,$(1),$(PKGS_$(f))))
+# Debian's wslay has no .pc file
+LIBS_handler := -lwslay
+LIBS_cmd     := -lwslay
+pkg_libs = $(shell pkg-config --libs $(foreach f,$(1),$(PKGS_$(f)))) $(foreach f,$(1),$(LIBS_$(f)))
 
 BINS := $(BUILD)/virtpod $(BUILD)/virt-handler $(BUILD)/virt-launcher
 

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static int verr_set(struct err *err, int code, const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static int verr_set(struct err *err, int code,
+							  const char *fmt, va_list ap)
 {
 	if (!err || err->code)
 		return code;

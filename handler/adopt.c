@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "handler/adopt.h"
+
+#include "handler/channel.h"
+#include "handler/cpuset.h"
+#include "handler/launcher.h"
+#include "handler/leftovers.h"
+#include "handler/poddir.h"
+#include "handler/proc.h"
+#include "handler/status.h"
+#include "handler/steps.h"
+#include "handler/vmi.h"
+
+#include "lib/json.h"
+#include "lib/log.h"
+#include "lib/sock.h"
+#include "lib/util.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define STATUS_TIMEOUT 10
+
+/* The record as a pod again, with the object when it is still there. */
+static struct pod *revive(struct handler *h, struct store_pod *record)
+{
+	_cleanup_json_ json_t *vmi = NULL, *status = NULL;
+	struct err err = {0};
+	struct pod *pod;
+
+	if (store_get(h->store, VMI_KIND, record->ns, record->name, &vmi, &err) < 0 ||
+	    !str_eq(json_str(vmi, "metadata.uid"), record->uid)) {
+		json_decref(vmi); /* the object went: what is left of it is undone all the same */
+		vmi = json_pack("{s:{s:s, s:s, s:s}}", "metadata", "uid", record->uid, "namespace",
+				record->ns, "name", record->name);
+	}
+	status = vmi_status(h, vmi);
+	pod = pod_new(h, vmi, status);
+	store_pod_done(&pod->record);
+	pod->record = *record;
+	*record = (struct store_pod){0};
+	err_clear(&err);
+	if (pod->record.plan && plan_from_json(pod->record.plan, &pod->plan, &err) < 0)
+		log_error("%s/%s: plan: %s", pod->record.ns, pod->record.name, err.msg);
+	if (pod->plan)
+		pod->grace_seconds = pod->plan->grace_seconds;
+	return pod;
+}
+
+static void give_up(struct pod *pod, const struct err *err)
+{
+	log_warning("%s/%s: not adopted: %s", pod->record.ns, pod->record.name, err->msg);
+	pod->failure = *err;
+	pod_end(pod);
+}
+
+/* The vCPU threads again, by what the launcher says and the kernel confirms. */
+static int take_threads(struct pod *pod, const json_t *reply, struct err *err)
+{
+	const json_t *vcpus = json_object_get(reply, "vcpus"), *tid;
+	size_t i;
+	int r;
+
+	r = proc_child_by_inner((pid_t)pod->record.pid, (pid_t)json_u64(reply, "qemuPid", 0),
+				&pod->qemu_pid);
+	if (r < 0)
+		return err_errno(err, r, "launcher's QEMU");
+	if (json_array_size(vcpus) != plan_vcpus(pod->plan))
+		return err_set(err, -EBADMSG, "launcher names %zu vCPU threads, the VM has %u",
+			       json_array_size(vcpus), plan_vcpus(pod->plan));
+	json_array_foreach (vcpus, i, tid) {
+		r = proc_thread_by_inner(pod->qemu_pid, (pid_t)json_integer_value(tid),
+					 &pod->vcpu_tids[i]);
+		if (r < 0)
+			return err_errno(err, r, "launcher's vCPU thread");
+	}
+	return 0;
+}
+
+static void on_status(void *arg, int r, const json_t *reply, const struct err *why)
+{
+	struct pod *pod = arg;
+	struct err err = {0};
+
+	if (r < 0)
+		err = *why;
+	else
+		r = take_threads(pod, reply, &err);
+	if (r < 0) {
+		give_up(pod, &err);
+		return;
+	}
+	log_info("%s/%s: adopted", pod->record.ns, pod->record.name);
+	handler_kick(pod->h);
+}
+
+static int connect_launcher(struct pod *pod, struct err *err)
+{
+	int fd, r;
+
+	r = proc_pidfd((pid_t)pod->record.pid, pod->record.pid_start, &pod->pidfd);
+	if (r < 0)
+		return err_errno(err, r, "launcher %lld", (long long)pod->record.pid);
+	r = launcher_watch_exit(pod, err);
+	if (r < 0)
+		return r;
+	r = sock_connect_at(pod->dir_fd, "launcher.sock", SOCK_SEQPACKET, &fd);
+	if (r < 0)
+		return err_errno(err, r, "launcher.sock");
+	r = launcher_set_channel(pod, fd, err);
+	if (r < 0)
+		return r;
+	return channel_request(pod->channel, "status", NULL, NULL, 0, STATUS_TIMEOUT, on_status,
+			       pod, err);
+}
+
+/* Which CPUs its vCPUs have: the ledger says which, the kernel which thread has which. */
+static void adopt_one(struct handler *h, struct store_pod *record)
+{
+	struct pod *pod = revive(h, record);
+	struct err err = {0};
+	int r = 0;
+
+	if (pod->record.step < pod_step_index("run") || !pod->plan)
+		r = err_set(&err, -ECANCELED, "its start was cut short at step '%s'",
+			    pod_steps[pod->record.step].name);
+	if (poddir_open(h, pod->record.uid, &pod->dir_fd, r < 0 ? NULL : &err) < 0 && r == 0)
+		r = err.code;
+	if (r == 0 && !str_eq(json_str(pod->status, "phase"), "Running"))
+		r = err_set(&err, -ECANCELED, "its guest had not been let go yet");
+	if (r == 0) {
+		pod->state = POD_RUNNING;
+		r = connect_launcher(pod, &err);
+	}
+	if (r < 0)
+		give_up(pod, &err);
+}
+
+int adopt_all(struct handler *h, struct err *err)
+{
+	struct store_pod *records = NULL;
+	size_t n = 0;
+	int r = store_pods(h->store, &records, &n, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < n; i++)
+		if (records[i].step >= 0 && records[i].step < pod_n_steps)
+			adopt_one(h, &records[i]);
+	for (size_t i = 0; i < n; i++)
+		store_pod_done(&records[i]);
+	free(records);
+	leftovers_remove(h);
+	cpuset_apply_shared(h);
+	return 0;
+}

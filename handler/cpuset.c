@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "handler/cpuset.h"
+
+#include "handler/hostcpus.h"
+
+#include "lib/log.h"
+#include "lib/util.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+
+int cpuset_holders(struct handler *h, struct cpu_holders *ret, struct err *err)
+{
+	struct cpu_holders holders = {0};
+	int r = hostcpus_others(h, &holders, err);
+
+	for (struct pod *p = h->pods; r == 0 && p; p = p->next) {
+		cpu_set_t cpus;
+
+		r = store_cpus_of(h->store, p->record.uid, &cpus, err);
+		if (r == 0 && CPU_COUNT(&cpus)) {
+			holders.list = xrealloc(holders.list, holders.n + 1, sizeof *holders.list);
+			holders.list[holders.n++] = (struct cpu_holder){
+				.name = xasprintf("%s/%s", p->record.ns, p->record.name),
+				.cpus = cpus};
+		}
+	}
+	if (r < 0) {
+		cpuset_holders_done(&holders);
+		return r;
+	}
+	*ret = holders;
+	return 0;
+}
+
+void cpuset_holders_done(struct cpu_holders *holders)
+{
+	for (unsigned i = 0; i < holders->n; i++)
+		free((char *)(uintptr_t)holders->list[i].name);
+	free(holders->list);
+	*holders = (struct cpu_holders){0};
+}
+
+int cpuset_shared(struct handler *h, cpu_set_t *ret, struct err *err)
+{
+	_cleanup_(cpuset_holders_done) struct cpu_holders holders = {0};
+	int r = cpuset_holders(h, &holders, err);
+
+	if (r == 0)
+		cpu_shared_pool(&h->topology, holders.list, holders.n, ret);
+	return r;
+}
+
+static bool has_cgroup(const struct pod *pod)
+{
+	return pod->record.step > pod_step_index("cgroup");
+}
+
+void cpuset_apply_shared(struct handler *h)
+{
+	struct err err = {0};
+	cpu_set_t shared;
+
+	if (cpuset_shared(h, &shared, &err) < 0) {
+		log_error("shared CPU pool: %s", err.msg);
+		return;
+	}
+	/* our own thread leaves dedicated CPUs, too; children inherit it until their cpuset says more */
+	if (sched_setaffinity(0, sizeof shared, &shared) < 0)
+		log_warning("shared CPU pool: can't move the handler itself: %s", strerror(errno));
+	for (struct pod *p = h->pods; p; p = p->next) {
+		if (!has_cgroup(p) || (p->plan && p->plan->isolate_emulator))
+			continue;
+		err_clear(&err);
+		if (cgroup_pod_set_emu_cpus(h->cgroups, p->record.uid, &shared, &err) < 0)
+			log_warning("%s/%s: shared CPU pool: %s, ignoring", p->record.ns,
+				    p->record.name, err.msg);
+	}
+}

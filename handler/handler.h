@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The handler's one context: what it owns for its whole life. One thread, one sd-event loop. */
+#pragma once
+
+#include "handler/paths.h"
+#include "handler/store.h"
+
+#include "api/config.h"
+#include "cgroups/cgroup.h"
+#include "cpu/policy.h"
+
+#include <stdbool.h>
+#include <systemd/sd-event.h>
+
+struct pod;
+struct watch;
+struct server;
+
+struct handler {
+	struct paths paths;
+	sd_event *event;
+	struct store *store;
+	struct cgroup_host *cgroups;
+	struct cpu_topology topology;
+
+	/* read from the configuration objects again whenever one changes (handler/config.c) */
+	struct cluster_config cluster;
+	struct cpu_policy policy;
+
+	struct pod *pods;	    /* list of every pod that holds anything */
+	struct watch *watches;	/* open watch streams (handler/watch.c) */
+	struct server *server;	/* the API on run/handler.sock */
+	sd_event_source *reconcile; /* armed by handler_kick */
+	/* counts what can make a refused start possible: objects changed, CPUs freed */
+	uint64_t changes;
+	json_t *refused; /* {uid: value of changes when its start was refused} */
+
+	int launcher_fd;  /* virt-launcher's executable */
+	const char *qemu; /* path of QEMU's */
+	char node[65];	  /* this node's name */
+	bool kvm;	  /* /dev/kvm works */
+	bool vhost_net;	  /* /dev/vhost-net is there */
+};
+
+/* Everything of a start but the API: store, cgroups, topology, configuration, then adoption. */
+int handler_open(const char *root, struct handler *h, struct err *err);
+void handler_close(struct handler *h);
+
+/* Compare desired and observed soon, from the loop; cheap to call often. */
+void handler_kick(struct handler *h);
+
+/* The same after a change that may let a refused VMI start. */
+void handler_changed(struct handler *h);

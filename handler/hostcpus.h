@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * One file for all handlers of a host (two --root installations, say): who holds which CPUs
+ * exclusively. It is read and rewritten under a lock; entries whose pod has no cgroup and whose handler
+ * is gone are void. Each handler's own ledger stays the authority for its own pods.
+ */
+#pragma once
+
+#include "handler/handler.h"
+
+struct cpu_holders;
+
+/* Add the other roots' entries to *holders ("root DIR: namespace/name"). */
+int hostcpus_others(struct handler *h, struct cpu_holders *holders, struct err *err);
+
+/* Claim for one pod; -EBUSY when another root took one of them meanwhile. */
+int hostcpus_take(struct handler *h, const char *uid, const char *vm, const cpu_set_t *cpus,
+		  struct err *err);
+int hostcpus_free(struct handler *h, const char *uid, struct err *err);

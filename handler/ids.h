@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * One host uid (and gid of the same number) per pod: nothing else on the host runs as it, so a guest
+ * that breaks out of everything else still owns nothing.
+ */
+#pragma once
+
+#include "handler/handler.h"
+
+/*
+ * A free id of this root's block; recorded with the pod by the caller. The blocks lie above systemd's
+ * container range (524288-1879048191) and below 2^31; ids in passwd, group or subuid are passed over.
+ */
+int ids_allocate(struct handler *h, uint32_t *ret, struct err *err);

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "handler/images.h"
+
+#include "lib/file.h"
+#include "lib/util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define IMAGE_FILE_MAX (1024ull * 1024 * 1024)
+
+static int open_how(int dirfd, const char *path, int flags, uint64_t resolve)
+{
+	struct open_how how = {.flags = (uint64_t)flags | O_CLOEXEC | O_NOCTTY, .resolve = resolve};
+	long fd = syscall(SYS_openat2, dirfd, path, &how, sizeof how);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+static int open_image(struct handler *h, const char *reference, int *ret, struct err *err)
+{
+	_cleanup_free_ char *path = xasprintf("images/%s", reference);
+	/* a reference is a name, not a way out: no "..", no links */
+	int fd = open_how(h->paths.lib_fd, path, O_PATH | O_DIRECTORY,
+			  RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+
+	if (fd == -ENOENT || fd == -ENOTDIR)
+		return err_set(err, -ENOENT,
+			       "image \"%s\" is not on this host: put its files into the folder "
+			       "%s/images/%s",
+			       reference, h->paths.lib, reference);
+	if (fd < 0)
+		return err_errno(err, fd, "image \"%s\"", reference);
+	*ret = fd;
+	return 0;
+}
+
+static int copy_all(int to, int from, off_t size)
+{
+	off_t done = 0;
+
+	while (done < size) {
+		ssize_t n = sendfile(to, from, &done, (size_t)(size - done));
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n == 0)
+			return -EIO; /* it became shorter under our hands */
+	}
+	return 0;
+}
+
+int images_load(struct handler *h, const char *reference, const char *path, int *ret_memfd,
+		struct err *err)
+{
+	_cleanup_fd_ int image = -1, file = -1, mem = -1;
+	struct stat st;
+	int r = open_image(h, reference, &image, err);
+
+	if (r < 0)
+		return r;
+	file = open_how(image, path, O_RDONLY | O_NONBLOCK,
+			RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+	if (file < 0)
+		return err_errno(err, file, "image \"%s\": %s", reference, path);
+	if (fstat(file, &st) < 0)
+		return err_errno(err, -errno, "image \"%s\": %s", reference, path);
+	if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size > IMAGE_FILE_MAX || st.st_size == 0)
+		return err_set(err, -EINVAL,
+			       "image \"%s\": %s: must be a regular file of 1 byte to 1 GiB",
+			       reference, path);
+	mem = memfd_create(strrchr(path, '/') + 1, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (mem < 0)
+		return err_errno(err, -errno, "memfd");
+	r = copy_all(mem, file, st.st_size);
+	if (r == 0 &&
+	    (fchmod(mem, 0444) < 0 ||
+	     fcntl(mem, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0))
+		r = -errno;
+	if (r < 0)
+		return err_errno(err, r, "image \"%s\": %s: copy", reference, path);
+	*ret_memfd = TAKE_FD(mem);
+	return 0;
+}

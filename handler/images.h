@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Image references: folders below lib/images, looked at without leaving them. */
+#pragma once
+
+#include "handler/handler.h"
+
+/*
+ * A file of an image ("registry/name:tag", path inside, absolute) as a sealed memfd: read by the pod
+ * through /proc/self/fd, changed by nobody. Symbolic links are resolved inside the image. -ENOENT
+ * says where the image must be put. At most 1 GiB.
+ */
+int images_load(struct handler *h, const char *reference, const char *path, int *ret_memfd,
+		struct err *err);

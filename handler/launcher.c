@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "handler/launcher.h"
+
+#include "handler/channel.h"
+
+#include "lib/json.h"
+#include "lib/log.h"
+#include "lib/sock.h"
+#include "lib/util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOG_LINES_PER_SECOND 20
+
+/* --- exit ------------------------------------------------------------------------------------ */
+
+/* An adopted launcher is not our child: then there is nothing to reap. */
+static void reap(int pidfd)
+{
+	siginfo_t info;
+
+	(void)waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOHANG);
+}
+
+static void read_outcome(struct pod *pod)
+{
+	_cleanup_fd_ int fd = openat(pod->dir_fd, "outcome", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct err err = {0};
+
+	if (fd < 0)
+		return; /* no outcome: OUTCOME_NONE stands */
+	if (outcome_read(fd, &pod->outcome, &err) < 0)
+		log_warning("%s/%s: %s, ignoring", pod->record.ns, pod->record.name, err.msg);
+}
+
+static int on_exit_event(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+	struct pod *pod = userdata;
+	struct err err = {0};
+
+	(void)source;
+	(void)revents;
+	reap(fd);
+	read_outcome(pod);
+	pod->exit_source = sd_event_source_disable_unref(pod->exit_source);
+	pod->stop_timer = sd_event_source_disable_unref(pod->stop_timer);
+	pod->pidfd = fd_close(pod->pidfd);
+	pod->record.pid = 0;
+	channel_free(pod->channel);
+	pod->channel = NULL;
+	switch (pod->state) {
+	case POD_STARTING:
+		(void)err_set(&err, -ECHILD, "the launcher ended: %s",
+			      pod->outcome.message[0] ? pod->outcome.message : "without a word");
+		pod_fail(pod, &err);
+		break;
+	case POD_RUNNING:
+	case POD_STOPPING:
+		log_info("%s/%s: ended: %s", pod->record.ns, pod->record.name,
+			 outcome_name(pod->outcome.kind));
+		pod_end(pod);
+		break;
+	case POD_UNDOING:
+		pod_step_done(pod, 0, NULL);
+		break;
+	}
+	return 0;
+}
+
+int launcher_watch_exit(struct pod *pod, struct err *err)
+{
+	int r = sd_event_add_io(pod->h->event, &pod->exit_source, pod->pidfd, EPOLLIN,
+				on_exit_event, pod);
+
+	if (r < 0)
+		return err_errno(err, r, "watch the launcher");
+	/* after its last words on the channel and the log */
+	(void)sd_event_source_set_priority(pod->exit_source, SD_EVENT_PRIORITY_NORMAL + 10);
+	(void)sd_event_source_set_description(pod->exit_source, "launcher exit");
+	return 0;
+}
+
+void launcher_kill(struct pod *pod)
+{
+	if (pod->pidfd < 0)
+		return;
+	pod->kill_sent = true;
+	if (pidfd_send_signal(pod->pidfd, SIGKILL, NULL, 0) < 0 && errno != ESRCH)
+		log_error("%s/%s: kill: %s", pod->record.ns, pod->record.name, strerror(errno));
+}
+
+/* --- log ------------------------------------------------------------------------------------- */
+
+static void log_lines(struct pod *pod, char *text)
+{
+	static time_t second;
+	static unsigned lines;
+	char *save = NULL;
+
+	for (char *l = strtok_r(text, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) {
+		time_t now = time(NULL);
+
+		if (now != second) {
+			second = now;
+			lines = 0;
+		}
+		if (++lines <= LOG_LINES_PER_SECOND)
+			log_info("%s/%s: %s", pod->record.ns, pod->record.name, l);
+	}
+}
+
+static int on_log(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+	struct pod *pod = userdata;
+	char buf[1024];
+	ssize_t n = read(fd, buf, sizeof buf - 1);
+
+	(void)revents;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (n <= 0) {
+		(void)sd_event_source_set_enabled(source, SD_EVENT_OFF);
+		return 0;
+	}
+	buf[n] = 0;
+	for (ssize_t i = 0; i < n; i++)
+		if (!buf[i])
+			buf[i] = ' ';
+	log_lines(pod, buf);
+	return 0;
+}
+
+int launcher_watch_log(struct pod *pod, int fd_consume, struct err *err)
+{
+	int r = fcntl(fd_consume, F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
+
+	if (r == 0)
+		r = sd_event_add_io(pod->h->event, &pod->log_source, fd_consume, EPOLLIN, on_log,
+				    pod);
+	if (r < 0) {
+		(void)fd_close(fd_consume);
+		return err_errno(err, r, "launcher's log");
+	}
+	(void)sd_event_source_set_io_fd_own(pod->log_source, true);
+	(void)sd_event_source_set_description(pod->log_source, "launcher log");
+	return 0;
+}
+
+/* --- channel --------------------------------------------------------------------------------- */
+
+static void on_event(void *arg, const json_t *event)
+{
+	struct pod *pod = arg;
+	const char *name = json_str(event, "name");
+
+	if (name)
+		log_debug("%s/%s: QMP event %.40s", pod->record.ns, pod->record.name, name);
+}
+
+static bool has_exited(const struct pod *pod)
+{
+	struct pollfd p = {.fd = pod->pidfd, .events = POLLIN};
+
+	return pod->pidfd < 0 || poll(&p, 1, 0) > 0;
+}
+
+/* A launcher that lives drops its channel only when it is broken: one new try, then its end. */
+static void on_closed(void *arg, const struct err *why)
+{
+	struct pod *pod = arg;
+	struct err err = {0};
+	int fd;
+
+	channel_free(pod->channel);
+	pod->channel = NULL;
+	if (has_exited(pod) || pod->state == POD_UNDOING)
+		return; /* the exit is on its way */
+	log_warning("%s/%s: %s", pod->record.ns, pod->record.name, why->msg);
+	if (pod->state != POD_STARTING && why->code != -EBADMSG &&
+	    sock_connect_at(pod->dir_fd, "launcher.sock", SOCK_SEQPACKET, &fd) == 0 &&
+	    launcher_set_channel(pod, fd, &err) == 0)
+		return;
+	launcher_kill(pod);
+}
+
+static const struct channel_ops ops = {.event = on_event, .closed = on_closed};
+
+int launcher_set_channel(struct pod *pod, int fd_consume, struct err *err)
+{
+	return channel_new(pod->h->event, fd_consume, &ops, pod, &pod->channel, err);
+}
+
+static void on_step_reply(void *arg, int r, const json_t *reply, const struct err *why)
+{
+	struct pod *pod = arg;
+	struct err err = {0};
+
+	if (pod->state != POD_STARTING)
+		return; /* it failed otherwise meanwhile */
+	if (r < 0)
+		err = *why;
+	else if (pod->step_reply)
+		r = pod->step_reply(pod, reply, &err);
+	pod_step_done(pod, r, &err);
+}
+
+int launcher_step_request(struct pod *pod, const char *name, json_t *fields_consume, const int *fds,
+			  size_t n_fds, unsigned timeout_seconds,
+			  int (*then)(struct pod *pod, const json_t *reply, struct err *err),
+			  struct err *err)
+{
+	int r;
+
+	pod->step_reply = then;
+	r = channel_request(pod->channel, name, fields_consume, fds, n_fds, timeout_seconds,
+			    on_step_reply, pod, err);
+	return r < 0 ? r : STEP_WAIT;
+}

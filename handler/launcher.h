@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The handler's side of one launcher's life: its exit (by pidfd, child or not), its log lines, the
+ * channel to it, and what happens when any of them ends. The launcher is hostile: its words go to the
+ * log cleaned and rate-limited, its silence ends in SIGKILL to the pod's PID 1.
+ */
+#pragma once
+
+#include "handler/pod.h"
+
+/* Watch pod->pidfd; when it ends the walk goes on (or the start fails, or the end begins). */
+int launcher_watch_exit(struct pod *pod, struct err *err);
+
+/* Log the lines that come from this pipe; consumed. */
+int launcher_watch_log(struct pod *pod, int fd_consume, struct err *err);
+
+/* Use this socket as the pod's channel; consumed. */
+int launcher_set_channel(struct pod *pod, int fd_consume, struct err *err);
+
+/* SIGKILL to PID 1 of the pod; its exit is reported as ever. */
+void launcher_kill(struct pod *pod);
+
+/* One request of a step: its reply ends the step with `then`'s answer (0, negative). */
+int launcher_step_request(struct pod *pod, const char *name, json_t *fields_consume, const int *fds,
+			  size_t n_fds, unsigned timeout_seconds,
+			  int (*then)(struct pod *pod, const json_t *reply, struct err *err),
+			  struct err *err);

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "handler/loop.h"
+
+#include "handler/pod.h"
+#include "handler/reconcile.h"
+#include "handler/status.h"
+#include "handler/vmi.h"
+#include "handler/watch.h"
+
+#include "lib/json.h"
+#include "lib/log.h"
+
+#include <errno.h>
+
+static enum observed observe(const struct pod *pod)
+{
+	if (!pod)
+		return OBSERVED_NOTHING;
+	switch (pod->state) {
+	case POD_STARTING:
+		return OBSERVED_STARTING;
+	case POD_RUNNING:
+		return OBSERVED_RUNNING;
+	case POD_STOPPING:
+		return OBSERVED_STOPPING;
+	case POD_UNDOING:
+		break;
+	}
+	return OBSERVED_UNDOING;
+}
+
+static void remove_object(struct handler *h, const json_t *vmi)
+{
+	_cleanup_json_ json_t *object = vmi_join(h, vmi);
+	struct err err = {0};
+	char version[24];
+
+	if (store_delete(h->store, VMI_KIND, json_str(vmi, "metadata.namespace"),
+			 json_str(vmi, "metadata.name"), &err) < 0)
+		log_error("%s", err.msg);
+	err_clear(&err);
+	if (store_status_put(h->store, json_str(vmi, "metadata.uid"), NULL, &err) < 0)
+		log_error("%s", err.msg);
+	(void)json_object_del(h->refused, json_str(vmi, "metadata.uid")); /* may not be there */
+	(void)snprintf(version, sizeof version, "%llu",
+		       (unsigned long long)store_version(h->store));
+	(void)json_object_set_new(json_object_get(object, "metadata"), "resourceVersion",
+				  json_string(version));
+	watch_publish(h, "DELETED", VMI_KIND, object);
+}
+
+/* What a client asked for with the deletion, else what the VMI's spec says, else KubeVirt's 30 s. */
+static uint32_t grace_of(const json_t *vmi, const struct pod *pod)
+{
+	uint64_t spec = pod->plan ? pod->plan->grace_seconds : 30;
+
+	return (uint32_t)json_u64(vmi, "metadata.deletionGracePeriodSeconds", spec);
+}
+
+/* Refused before, and nothing has changed since that could help? */
+static bool still_refused(const struct handler *h, const char *uid)
+{
+	const json_t *at = json_object_get(h->refused, uid);
+
+	return at && (uint64_t)json_integer_value(at) == h->changes;
+}
+
+static void reconcile_one(struct handler *h, const json_t *vmi)
+{
+	struct pod *pod = pod_find(h, json_str(vmi, "metadata.uid"));
+	_cleanup_json_ json_t *status = vmi_status(h, vmi);
+	bool deleted = json_get(vmi, "metadata.deletionTimestamp");
+
+	switch (reconcile_next(deleted, status_is_final(status), observe(pod))) {
+	case ACTION_START:
+		if (still_refused(h, json_str(vmi, "metadata.uid")))
+			break;
+		pod_start(pod_new(h, vmi, status));
+		break;
+	case ACTION_SHUTDOWN:
+		json_decref(pod->vmi); /* with its deletionTimestamp, for who watches */
+		pod->vmi = json_deep_copy(vmi);
+		pod_shutdown(pod, grace_of(vmi, pod));
+		break;
+	case ACTION_REMOVE:
+		remove_object(h, vmi);
+		break;
+	case ACTION_NONE:
+		break;
+	}
+}
+
+static int on_reconcile(sd_event_source *source, void *userdata)
+{
+	struct handler *h = userdata;
+	_cleanup_json_ json_t *list = NULL;
+	struct err err = {0};
+	json_t *vmi;
+	size_t i;
+
+	(void)source;
+	if (store_list(h->store, VMI_KIND, NULL, &list, &err) < 0) {
+		log_error("%s", err.msg);
+		return 0;
+	}
+	json_array_foreach (list, i, vmi)
+		reconcile_one(h, vmi);
+	return 0;
+}
+
+int loop_init(struct handler *h, struct err *err)
+{
+	int r = sd_event_add_defer(h->event, &h->reconcile, on_reconcile, h);
+
+	if (r == 0)
+		r = sd_event_source_set_enabled(h->reconcile, SD_EVENT_OFF);
+	if (r < 0)
+		return err_errno(err, r, "event loop");
+	(void)sd_event_source_set_description(h->reconcile, "reconcile");
+	return 0;
+}
+
+void handler_kick(struct handler *h)
+{
+	(void)sd_event_source_set_enabled(h->reconcile, SD_EVENT_ONESHOT);
+}
+
+void handler_changed(struct handler *h)
+{
+	h->changes++;
+	handler_kick(h);
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Where virtpod keeps its files. Without --root: /etc/virtpod, /var/lib/virtpod, /run/virtpod; with
+ * --root DIR: DIR/etc, DIR/lib, DIR/run, so that tests run beside a real installation. The tag, a hash of
+ * the root's canonical path, is in the name of every cgroup, link and id block of that root.
+ */
+#pragma once
+
+#include "lib/err.h"
+
+#define PATHS_TAG_LEN 8
+
+struct paths {
+	char *root; /* canonical; "/" without --root */
+	char *lib;  /* absolute paths, for messages and for what is shown */
+	char *run;
+	char *etc;
+	int lib_fd; /* owned, O_DIRECTORY */
+	int run_fd;
+	char tag[PATHS_TAG_LEN + 1]; /* hex */
+};
+
+/* Finds the directories, and makes them (0755, run 0711) when `make` says so. root NULL: the real one. */
+int paths_open(const char *root, int make, struct paths *ret, struct err *err);
+void paths_close(struct paths *p);

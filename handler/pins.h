@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Which thread runs where: set, then read back from the kernel thread by thread. */
+#pragma once
+
+#include "handler/pod.h"
+
+/* Each vCPU thread into the vCPU group and onto its one CPU; nothing for a VM without dedicated CPUs. */
+int pins_set(struct pod *pod, struct err *err);
+
+/*
+ * Every thread of the pod as the kernel reports it now: a vCPU thread's mask is exactly its CPU, all
+ * others' have none of the dedicated vCPU CPUs. The first difference is the error.
+ */
+int pins_verify(struct pod *pod, struct err *err);

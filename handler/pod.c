@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "handler/pod.h"
+
+#include "handler/channel.h"
+#include "handler/launcher.h"
+#include "handler/status.h"
+#include "handler/vmi.h"
+
+#include "lib/json.h"
+#include "lib/log.h"
+#include "lib/util.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+
+static void walk_forward(struct pod *pod);
+static void walk_backward(struct pod *pod);
+
+static uint64_t now_us(void)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &ts); /* can't fail for this clock */
+	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
+}
+
+struct pod *pod_new(struct handler *h, const json_t *vmi, const json_t *status)
+{
+	struct pod *pod = xcalloc(1, sizeof *pod);
+
+	pod->h = h;
+	pod->vmi = json_deep_copy(vmi);
+	pod->status = status ? json_deep_copy(status) : json_object();
+	pod->timing = json_object();
+	pod->record.uid = xstrdup(json_str(vmi, "metadata.uid"));
+	pod->record.ns = xstrdup(json_str(vmi, "metadata.namespace"));
+	pod->record.name = xstrdup(json_str(vmi, "metadata.name"));
+	pod->dir_fd = pod->netns_fd = pod->pidfd = -1;
+	pod->next = h->pods;
+	h->pods = pod;
+	return pod;
+}
+
+struct pod *pod_find(struct handler *h, const char *uid)
+{
+	for (struct pod *p = h->pods; p; p = p->next)
+		if (str_eq(p->record.uid, uid))
+			return p;
+	return NULL;
+}
+
+void pod_free(struct pod *pod)
+{
+	for (struct pod **p = &pod->h->pods; *p; p = &(*p)->next)
+		if (*p == pod) {
+			*p = pod->next;
+			break;
+		}
+	channel_free(pod->channel);
+	sd_event_source_disable_unref(pod->exit_source);
+	sd_event_source_disable_unref(pod->stop_timer);
+	sd_event_source_disable_unref(pod->log_source);
+	for (unsigned i = 0; i < pod->n_fds; i++)
+		(void)fd_close(pod->fds[i].fd);
+	free(pod->fds);
+	(void)fd_close(pod->pidfd);
+	(void)fd_close(pod->netns_fd);
+	(void)fd_close(pod->dir_fd);
+	plan_free(pod->plan);
+	json_decref(pod->vmi);
+	json_decref(pod->status);
+	json_decref(pod->timing);
+	store_pod_done(&pod->record);
+	free(pod);
+}
+
+void pod_add_fd(struct pod *pod, int fd_consume, const char *fmt, ...)
+{
+	struct pod_fd *f;
+	va_list ap;
+
+	pod->fds = xrealloc(pod->fds, pod->n_fds + 1, sizeof *pod->fds);
+	f = &pod->fds[pod->n_fds++];
+	f->fd = fd_consume;
+	va_start(ap, fmt);
+	(void)vsnprintf(f->name, sizeof f->name, fmt, ap); /* names come from bounded labels */
+	va_end(ap);
+}
+
+void pod_set_phase(struct pod *pod, const char *phase)
+{
+	status_set_phase(pod->status, phase);
+	pod_publish(pod);
+}
+
+void pod_publish(struct pod *pod)
+{
+	vmi_publish(pod->h, pod->vmi, pod->status);
+}
+
+/* --- forward --------------------------------------------------------------------------------- */
+
+void pod_start(struct pod *pod)
+{
+	pod->state = POD_STARTING;
+	pod->record.step = 0;
+	pod->start_began = now_us();
+	log_info("%s/%s: start", pod->record.ns, pod->record.name);
+	walk_forward(pod);
+}
+
+static void note_time(struct pod *pod)
+{
+	(void)json_object_set_new(pod->timing, pod_steps[pod->record.step].name,
+				  json_integer((json_int_t)(now_us() - pod->step_began)));
+}
+
+static void walk_forward(struct pod *pod)
+{
+	for (; pod->record.step < pod_n_steps; pod->record.step++) {
+		const struct pod_step *step = &pod_steps[pod->record.step];
+		struct err err = {0};
+		int r;
+
+		/* admit and plan touch nothing outside this process: no record to write for them */
+		r = step->undo ? store_pod_put(pod->h->store, &pod->record, &err) : 0;
+		pod->step_began = now_us();
+		if (r == 0)
+			r = step->run(pod, &err);
+		if (r == STEP_WAIT)
+			return;
+		if (r < 0) {
+			pod_fail(pod, &err);
+			return;
+		}
+		note_time(pod);
+	}
+	pod->record.step = pod_n_steps - 1;
+	pod->state = POD_RUNNING;
+	status_set_timing(pod->status, pod->timing, now_us() - pod->start_began);
+	log_info("%s/%s: running, %llu ms after its start", pod->record.ns, pod->record.name,
+		 (unsigned long long)(now_us() - pod->start_began) / 1000);
+	pod_set_phase(pod, "Running");
+	handler_kick(pod->h); /* it may have been deleted meanwhile */
+}
+
+void pod_step_done(struct pod *pod, int r, const struct err *err)
+{
+	if (pod->state == POD_UNDOING) {
+		walk_backward(pod); /* the same undo again: what it waited for has happened */
+		return;
+	}
+	if (r < 0) {
+		pod_fail(pod, err);
+		return;
+	}
+	note_time(pod);
+	pod->record.step++;
+	walk_forward(pod);
+}
+
+/* --- backward -------------------------------------------------------------------------------- */
+
+void pod_fail(struct pod *pod, const struct err *err)
+{
+	if (pod->state == POD_UNDOING)
+		return; /* the first failure is the one that counts */
+	pod->failure = *err;
+	pod->refused =
+		!pod_steps[pod->record.step].undo || pod->record.step == pod_step_index("cpus");
+	log_warning("%s/%s: step '%s' failed: %s", pod->record.ns, pod->record.name,
+		    pod_steps[pod->record.step].name, err->msg);
+	pod_end(pod);
+}
+
+void pod_end(struct pod *pod)
+{
+	if (pod->state == POD_UNDOING)
+		return;
+	pod->state = POD_UNDOING;
+	walk_backward(pod);
+}
+
+static void finish(struct pod *pod)
+{
+	struct handler *h = pod->h;
+	bool refused = pod->refused;
+	struct err err = {0};
+
+	if (store_pod_delete(h->store, pod->record.uid, &err) < 0)
+		log_error("%s", err.msg);
+	status_set_end(pod->status, &pod->outcome, &pod->failure, pod->refused, pod->grace_seconds);
+	pod_publish(pod);
+	log_info("%s/%s: everything of it is gone", pod->record.ns, pod->record.name);
+	if (refused)
+		(void)json_object_set_new(h->refused, pod->record.uid,
+					  json_integer((json_int_t)h->changes));
+	pod_free(pod);
+	if (refused)
+		handler_kick(h);
+	else
+		handler_changed(h); /* its CPUs are free for others */
+}
+
+static void walk_backward(struct pod *pod)
+{
+	for (; pod->record.step >= 0; pod->record.step--) {
+		const struct pod_step *step = &pod_steps[pod->record.step];
+		struct err err = {0};
+		int r = step->undo ? step->undo(pod, &err) : 0;
+
+		if (r == STEP_WAIT)
+			return;
+		if (r < 0)
+			log_error("%s/%s: undo of step '%s': %s, ignoring", pod->record.ns,
+				  pod->record.name, step->name, err.msg);
+	}
+	finish(pod);
+}
+
+/* --- stop ------------------------------------------------------------------------------------ */
+
+/* The launcher escalates by itself: SIGTERM to QEMU when grace is over, SIGKILL 5 s later. */
+#define LAUNCHER_MARGIN_SECONDS 15
+
+static int on_stop_timer(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct pod *pod = userdata;
+
+	(void)source;
+	(void)usec;
+	log_warning("%s/%s: the launcher did not end its guest in time: killing the pod",
+		    pod->record.ns, pod->record.name);
+	launcher_kill(pod);
+	return 0;
+}
+
+static void on_shutdown_reply(void *arg, int r, const json_t *reply, const struct err *err)
+{
+	struct pod *pod = arg;
+
+	(void)reply;
+	if (r == 0)
+		return;
+	log_warning("%s/%s: shutdown: %s: killing the pod", pod->record.ns, pod->record.name,
+		    err->msg);
+	launcher_kill(pod);
+}
+
+static int arm_stop_timer(struct pod *pod, uint32_t grace_seconds, struct err *err)
+{
+	uint64_t usec = ((uint64_t)grace_seconds + LAUNCHER_MARGIN_SECONDS) * 1000000;
+	int r;
+
+	pod->stop_timer = sd_event_source_disable_unref(pod->stop_timer);
+	r = sd_event_add_time_relative(pod->h->event, &pod->stop_timer, CLOCK_MONOTONIC, usec,
+				       /* accuracy= */ 0, on_stop_timer, pod);
+	return r < 0 ? err_errno(err, r, "stop timer") : 0;
+}
+
+void pod_shutdown(struct pod *pod, uint32_t grace_seconds)
+{
+	struct err err = {0};
+	int r;
+
+	if (pod->state == POD_UNDOING ||
+	    (pod->state == POD_STOPPING && grace_seconds >= pod->grace_seconds))
+		return;
+	if (pod->state == POD_STARTING) {
+		(void)err_set(&err, -ECANCELED, "deleted while it started");
+		pod_fail(pod, &err);
+		return;
+	}
+	pod->state = POD_STOPPING;
+	pod->grace_seconds = grace_seconds;
+	r = arm_stop_timer(pod, grace_seconds, &err);
+	if (r == 0 && pod->channel)
+		r = channel_request(pod->channel, "shutdown",
+				    json_pack("{s:i}", "graceSeconds", (int)grace_seconds), NULL, 0,
+				    /* timeout_seconds= */ 10, on_shutdown_reply, pod, &err);
+	if (r < 0 || !pod->channel) {
+		log_warning("%s/%s: shutdown: %s: killing the pod", pod->record.ns,
+			    pod->record.name, r < 0 ? err.msg : "no channel to the launcher");
+		launcher_kill(pod);
+	}
+}

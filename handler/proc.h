@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A process by number, made safe by its start time; its children and its threads' inner ids. */
+#pragma once
+
+#include "lib/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Start time in clock ticks since boot (/proc/PID/stat field 22); 0: no such process. */
+uint64_t proc_start(pid_t pid);
+
+/* Is `pid` the process that began at `start`? A reused number is not. Zombies are. */
+bool proc_is(pid_t pid, uint64_t start);
+
+/* A pidfd of the process that began at `start`; -ESRCH when that one is gone. */
+int proc_pidfd(pid_t pid, uint64_t start, int *ret);
+
+/*
+ * The host's number of thread `inner` (its number in the innermost pid namespace) of process `pid`
+ * (host's number), by NSpid. -ESRCH when it has no such thread.
+ */
+int proc_thread_by_inner(pid_t pid, pid_t inner, pid_t *ret);
+
+/* The host's number of a descendant of `pid1` whose inner number is `inner`. -ESRCH when there is none. */
+int proc_child_by_inner(pid_t pid1, pid_t inner, pid_t *ret);

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "handler/sql.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static int sql_error(sqlite3 *db, struct err *err, const char *what)
+{
+	int rc = sqlite3_errcode(db) & 0xff;
+	const char *file = sqlite3_db_filename(db, "main");
+	int code = rc == SQLITE_FULL				 ? -ENOSPC
+		   : rc == SQLITE_READONLY			 ? -EROFS
+		   : rc == SQLITE_CONSTRAINT			 ? -EEXIST
+		   : rc == SQLITE_BUSY				 ? -EBUSY
+		   : rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB ? -EBADMSG
+								 : -EIO;
+
+	if (code == -EBADMSG)
+		return err_set(err, code,
+			       "%s: damaged (%s); move it away to start with an empty one",
+			       file ? file : "store", sqlite3_errmsg(db));
+	return err_set(err, code, "%s: %s: %s", file ? file : "store", what, sqlite3_errmsg(db));
+}
+
+int sql_open(const char *dir, const char *name, const char *schema, sqlite3 **ret, struct err *err)
+{
+	_cleanup_free_ char *path = xasprintf("%s/%s", dir, name);
+	mode_t mask = umask(0077);
+	sqlite3 *db = NULL;
+	int r, rc;
+
+	rc = sqlite3_open_v2(
+		path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+	r = rc == SQLITE_OK ? sql_exec(db, schema, err) : sql_error(db, err, "open");
+	(void)umask(mask);
+	if (r < 0) {
+		(void)sqlite3_close_v2(db);
+		return r;
+	}
+	*ret = db;
+	return 0;
+}
+
+int sql_exec(sqlite3 *db, const char *text, struct err *err)
+{
+	return sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK ? 0
+								     : sql_error(db, err, "write");
+}
+
+static int vprepare(sqlite3 *db, sqlite3_stmt **ret, struct err *err, const char *text,
+		    const char *types, va_list ap)
+{
+	sqlite3_stmt *q = NULL;
+
+	if (sqlite3_prepare_v2(db, text, -1, &q, NULL) != SQLITE_OK)
+		return sql_error(db, err, "prepare");
+	for (int i = 1; types && *types; types++, i++) {
+		if (*types == 's')
+			(void)sqlite3_bind_text(q, i, va_arg(ap, const char *), -1, SQLITE_STATIC);
+		else
+			(void)sqlite3_bind_int64(q, i, va_arg(ap, int64_t));
+	}
+	*ret = q;
+	return 0;
+}
+
+int sql_prepare(sqlite3 *db, sqlite3_stmt **ret, struct err *err, const char *text,
+		const char *types, ...)
+{
+	va_list ap;
+	int r;
+
+	va_start(ap, types);
+	r = vprepare(db, ret, err, text, types, ap);
+	va_end(ap);
+	return r;
+}
+
+int sql_run(sqlite3 *db, struct err *err, const char *text, const char *types, ...)
+{
+	_cleanup_stmt_ sqlite3_stmt *q = NULL;
+	va_list ap;
+	int r;
+
+	va_start(ap, types);
+	r = vprepare(db, &q, err, text, types, ap);
+	va_end(ap);
+	if (r < 0)
+		return r;
+	return sqlite3_step(q) == SQLITE_DONE ? 0 : sql_error(db, err, "write");
+}
+
+int sql_row(sqlite3_stmt *q)
+{
+	return sqlite3_step(q) == SQLITE_ROW;
+}
+
+int sql_end(sqlite3 *db, int r, struct err *err)
+{
+	if (r == 0)
+		r = sql_exec(db, "COMMIT", err);
+	if (r < 0)
+		(void)sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL); /* the first error counts */
+	return r;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The few SQLite calls that the store makes, with our errors. Parameters by a type string: s, i. */
+#pragma once
+
+#include "lib/err.h"
+#include "lib/util.h"
+
+#include <sqlite3.h>
+
+static inline void stmt_finalizep(sqlite3_stmt **q)
+{
+	(void)sqlite3_finalize(*q); /* repeats the error of the last step, which was reported */
+}
+#define _cleanup_stmt_ _cleanup_(stmt_finalizep)
+
+/* Open (make, mode 0600) dir/name and run its schema. A damaged file is refused, naming the cure. */
+int sql_open(const char *dir, const char *name, const char *schema, sqlite3 **ret, struct err *err);
+
+int sql_exec(sqlite3 *db, const char *text,
+	     struct err *err); /* several statements, no parameters */
+
+/* types: one letter per parameter, s = const char * (NULL is SQL's NULL), i = int64_t. Texts are borrowed. */
+int sql_prepare(sqlite3 *db, sqlite3_stmt **ret, struct err *err, const char *text,
+		const char *types, ...);
+int sql_run(sqlite3 *db, struct err *err, const char *text, const char *types, ...);
+int sql_row(sqlite3_stmt *q); /* 1: a row is there */
+
+/* COMMIT when r is 0, otherwise ROLLBACK; returns r or the commit's error. */
+int sql_end(sqlite3 *db, int r, struct err *err);

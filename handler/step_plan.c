@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Steps admit and plan: the VMI against today's configuration, then one plain struct. */
+#include "handler/steps.h"
+
+#include "handler/status.h"
+
+#include "api/admit.h"
+#include "api/plan_make.h"
+#include "lib/json.h"
+#include "lib/util.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* The object was admitted when it was created; the configuration may have changed since. */
+int step_admit(struct pod *pod, struct err *err)
+{
+	_cleanup_causes_ struct causes causes = {0};
+	const struct kind *kind;
+
+	if (admit(pod->vmi, pod->record.ns, &pod->h->cluster, &kind, &causes) < 0)
+		return causes_to_err(&causes, err);
+	return 0;
+}
+
+static int find_network(const char *ns_name, struct network *ret, void *arg, struct err *err)
+{
+	struct pod *pod = arg;
+	_cleanup_json_ json_t *nad = NULL;
+	const char *slash = strchr(ns_name, '/');
+	_cleanup_free_ char *ns =
+		slash ? xstrndup(ns_name, (size_t)(slash - ns_name)) : xstrdup(pod->record.ns);
+	const char *name = slash ? slash + 1 : ns_name;
+	struct err lookup = {0};
+	int r;
+
+	r = store_get(pod->h->store, "network-attachment-definitions.k8s.cni.cncf.io", ns, name,
+		      &nad, &lookup);
+	if (r == -ENOENT)
+		return err_set(err, r,
+			       "NetworkAttachmentDefinition \"%s\" not found in namespace \"%s\": "
+			       "create it, the VM starts by itself then",
+			       name, ns);
+	if (r < 0)
+		return err_set(err, r, "%s", lookup.msg);
+	return nad_decode(nad, ret, err);
+}
+
+int step_plan(struct pod *pod, struct err *err)
+{
+	int r = plan_make(pod->vmi, &pod->h->cluster, pod->h->kvm, find_network, pod, &pod->plan,
+			  err);
+
+	if (r < 0)
+		return r;
+	pod->record.plan = plan_to_json(pod->plan);
+	pod->grace_seconds = pod->plan->grace_seconds;
+	status_set_plan(pod->status, pod->plan);
+	return 0;
+}

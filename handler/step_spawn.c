@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Step spawn: the pod's directory, its /dev, and virt-launcher as its PID 1, which then enters its
+ * sandbox. Undo ends it (PID 1's death takes the whole pod's processes with it), waits for that, and
+ * removes the directory.
+ */
+#include "handler/steps.h"
+
+#include "handler/launcher.h"
+#include "handler/poddir.h"
+#include "handler/proc.h"
+#include "handler/status.h"
+
+#include "sandbox/dev.h"
+#include "sandbox/layers.h"
+#include "sandbox/spawn.h"
+
+#include "lib/sock.h"
+#include "lib/util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+/* Building the root takes milliseconds; under load or in a nested machine, seconds. */
+#define ENTER_TIMEOUT 30
+
+static void fill_layers(const struct plan_isolation *from, struct sandbox_layers *ret)
+{
+	*ret = (struct sandbox_layers){
+		.user = from->user,
+		.pid = from->pid,
+		.mount = from->mount,
+		.net = from->net,
+		.ipc = from->ipc,
+		.uts = from->uts,
+		.cgroup = from->cgroup,
+		.capabilities = from->capabilities,
+		.no_new_privs = from->no_new_privs,
+		.dumpable_off = from->dumpable_off,
+		.seccomp = from->seccomp == SECCOMP_ENFORCE ? SANDBOX_SECCOMP_ENFORCE
+			   : from->seccomp == SECCOMP_AUDIT ? SANDBOX_SECCOMP_AUDIT
+							    : SANDBOX_SECCOMP_OFF,
+	};
+}
+
+static int join_groups(void *arg, struct err *err)
+{
+	struct pod *pod = arg;
+
+	return cgroup_pod_enter(pod->h->cgroups, pod->record.uid, err);
+}
+
+static int spawn(struct pod *pod, const struct sandbox_layers *layers, int channel, int listener,
+		 int log, struct err *err)
+{
+	char *const argv[] = {(char[]){"virt-launcher"}, NULL};
+	const int fds[] = {channel, listener};
+	const struct sandbox_spawn how = {
+		.layers = *layers,
+		.uid = pod->record.host_id,
+		.gid = pod->record.host_id,
+		.netns_fd = pod->netns_fd,
+		.join = join_groups,
+		.join_arg = pod,
+		.cgroup_fd = -1,
+		.exec_fd = pod->h->launcher_fd,
+		.argv = argv,
+		.fds = fds,
+		.n_fds = ARRAY_SIZE(fds),
+		.stderr_fd = log,
+	};
+	pid_t pid;
+	int r = sandbox_spawn(&how, &pid, &pod->pidfd, err);
+
+	if (r < 0)
+		return r;
+	pod->record.pid = pid;
+	pod->record.pid_start = proc_start(pid);
+	return store_pod_put(pod->h->store, &pod->record, err);
+}
+
+static int make_dev(const struct pod *pod, int *ret, struct err *err)
+{
+	static const struct sandbox_node kvm = {.name = "kvm", .major = 10, .minor = 232};
+
+	return sandbox_dev_create(pod->record.host_id, pod->record.host_id, &kvm,
+				  pod->plan->accel == ACCEL_KVM ? 1 : 0, ret, err);
+}
+
+static int entered(struct pod *pod, const json_t *reply, struct err *err)
+{
+	(void)reply;
+	(void)err;
+	pod_set_phase(pod, "Scheduled");
+	return 0;
+}
+
+static int ask_to_enter(struct pod *pod, const struct sandbox_layers *layers, int dev,
+			struct err *err)
+{
+	json_t *fields = json_pack("{s:o, s:s, s:[s]}", "sandbox", sandbox_layers_to_json(layers),
+				   "hostname", pod->record.name, "fds", "dev");
+
+	return launcher_step_request(pod, "enter", fields, &dev, 1, ENTER_TIMEOUT, entered, err);
+}
+
+int step_spawn(struct pod *pod, struct err *err)
+{
+	_cleanup_fd_ int ours = -1, theirs = -1, listener = -1, log_read = -1, log_write = -1,
+			 dev = -1;
+	struct sandbox_layers layers;
+	int pair[2], r;
+
+	fill_layers(&pod->plan->isolation, &layers);
+	r = poddir_create(pod->h, pod->record.uid, &pod->dir_fd, err);
+	if (r == 0)
+		r = make_dev(pod, &dev, err);
+	if (r < 0)
+		return r;
+	r = sock_listen_at(pod->dir_fd, "launcher.sock", SOCK_SEQPACKET, &listener);
+	if (r == 0)
+		r = sock_pair(SOCK_SEQPACKET, pair);
+	if (r < 0)
+		return err_errno(err, r, "launcher's sockets");
+	ours = pair[0];
+	theirs = pair[1];
+	if (pipe2(pair, O_CLOEXEC) < 0)
+		return err_errno(err, -errno, "launcher's log");
+	log_read = pair[0];
+	log_write = pair[1];
+	status_set_condition(pod->status, "PodScheduled", "True", NULL, NULL);
+	status_remove_condition(pod->status, "Synchronized");
+	pod_set_phase(pod, "Scheduling");
+	r = spawn(pod, &layers, theirs, listener, log_write, err);
+	if (r == 0)
+		r = launcher_watch_log(pod, TAKE_FD(log_read), err);
+	if (r == 0)
+		r = launcher_watch_exit(pod, err);
+	if (r == 0)
+		r = launcher_set_channel(pod, TAKE_FD(ours), err);
+	return r < 0 ? r : ask_to_enter(pod, &layers, dev, err);
+}
+
+int undo_spawn(struct pod *pod, struct err *err)
+{
+	int r;
+
+	/* after kill -9 of an earlier handler: its launcher, if it still is the recorded one */
+	if (pod->pidfd < 0 && pod->record.pid) {
+		r = proc_pidfd((pid_t)pod->record.pid, pod->record.pid_start, &pod->pidfd);
+		if (r < 0 && r != -ESRCH)
+			return err_errno(err, r, "launcher %lld", (long long)pod->record.pid);
+	}
+	if (pod->pidfd >= 0) {
+		launcher_kill(pod);
+		if (pod->exit_source || launcher_watch_exit(pod, err) == 0)
+			return STEP_WAIT; /* its exit calls again, then without a pidfd */
+		pod->pidfd = fd_close(pod->pidfd);
+	}
+	pod->dir_fd = fd_close(pod->dir_fd);
+	return poddir_destroy(pod->h, pod->record.uid, err);
+}

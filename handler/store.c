@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "handler/store.h"
+
+#include "handler/sql.h"
+#include "lib/file.h"
+#include "lib/log.h"
+#include "lib/util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#define VERSIONS 1000
+
+struct store {
+	sqlite3 *objects;
+	sqlite3 *runtime;
+	uint64_t version;
+};
+
+static const char OBJECTS_SCHEMA[] =
+	"PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+	"CREATE TABLE IF NOT EXISTS objects (kind TEXT NOT NULL, ns TEXT NOT NULL, name TEXT NOT "
+	"NULL,"
+	" body TEXT NOT NULL, PRIMARY KEY (kind, ns, name)) WITHOUT ROWID;"
+	"CREATE TABLE IF NOT EXISTS counter (one INTEGER PRIMARY KEY CHECK (one = 1), version "
+	"INTEGER);"
+	"INSERT OR IGNORE INTO counter VALUES (1, 0);";
+
+static const char RUNTIME_SCHEMA[] =
+	"PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;"
+	"CREATE TABLE IF NOT EXISTS boot (one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT);"
+	"CREATE TABLE IF NOT EXISTS status (uid TEXT PRIMARY KEY, body TEXT) WITHOUT ROWID;"
+	"CREATE TABLE IF NOT EXISTS pods (uid TEXT PRIMARY KEY, ns TEXT, name TEXT, step INTEGER,"
+	" host_id INTEGER, pid INTEGER, pid_start INTEGER, plan TEXT) WITHOUT ROWID;"
+	"CREATE TABLE IF NOT EXISTS cpus (cpu INTEGER PRIMARY KEY, uid TEXT NOT NULL);";
+
+/* Runtime records describe processes and CPUs of one boot; those of another say nothing. */
+static int void_after_reboot(sqlite3 *db, struct err *err)
+{
+	_cleanup_stmt_ sqlite3_stmt *q = NULL;
+	char id[64], old[64] = "";
+	int r;
+
+	r = file_read_line_at(AT_FDCWD, "/proc/sys/kernel/random/boot_id", id, sizeof id);
+	if (r < 0)
+		return err_errno(err, r, "/proc/sys/kernel/random/boot_id");
+	r = sql_prepare(db, &q, err, "SELECT id FROM boot", NULL);
+	if (r < 0)
+		return r;
+	if (sql_row(q))
+		(void)snprintf(old, sizeof old, "%s", sqlite3_column_text(q, 0));
+	if (str_eq(id, old))
+		return 0;
+	r = sql_exec(db, "DELETE FROM status; DELETE FROM pods; DELETE FROM cpus;", err);
+	return r < 0 ? r : sql_run(db, err, "INSERT OR REPLACE INTO boot VALUES (1, ?)", "s", id);
+}
+
+/*
+ * Versions of status changes are not on disk one by one: a block of VERSIONS is reserved at a time, so
+ * that a version is never given twice, not even after kill -9, and a status change costs no sync.
+ */
+static int reserve_versions(struct store *s, struct err *err)
+{
+	s->version -= s->version % VERSIONS;
+	return sql_run(s->objects, err, "UPDATE counter SET version = ?", "i",
+		       (int64_t)(s->version + VERSIONS));
+}
+
+int store_open(const struct paths *paths, struct store **ret, struct err *err)
+{
+	struct store *s = xcalloc(1, sizeof *s);
+	_cleanup_stmt_ sqlite3_stmt *q = NULL;
+	int r;
+
+	r = sql_open(paths->lib, "store.db", OBJECTS_SCHEMA, &s->objects, err);
+	if (r == 0)
+		r = sql_open(paths->run, "runtime.db", RUNTIME_SCHEMA, &s->runtime, err);
+	if (r == 0)
+		r = void_after_reboot(s->runtime, err);
+	if (r == 0)
+		r = sql_prepare(s->objects, &q, err, "SELECT version FROM counter", NULL);
+	if (r == 0 && sql_row(q))
+		s->version = (uint64_t)sqlite3_column_int64(q, 0);
+	if (r == 0)
+		r = reserve_versions(s, err);
+	if (r < 0) {
+		store_close(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+void store_close(struct store *s)
+{
+	if (!s)
+		return;
+	(void)sqlite3_close_v2(s->objects); /* statements are finalised by scope */
+	(void)sqlite3_close_v2(s->runtime);
+	free(s);
+}
+
+uint64_t store_version(struct store *s)
+{
+	return s->version;
+}
+
+uint64_t store_next_version(struct store *s)
+{
+	struct err err = {0};
+
+	s->version++;
+	if (s->version % VERSIONS == 0 && reserve_versions(s, &err) < 0)
+		log_warning("%s", err.msg); /* the next write of an object reserves again */
+	return s->version;
+}
+
+int store_put(struct store *s, const char *kind, const char *ns, const char *name, json_t *body,
+	      struct err *err)
+{
+	_cleanup_free_ char *text = NULL;
+	char version[24];
+	int r;
+
+	(void)snprintf(version, sizeof version, "%llu", (unsigned long long)store_next_version(s));
+	(void)json_object_set_new(json_object_get(body, "metadata"), "resourceVersion",
+				  json_string(version));
+	text = json_dumps(body, JSON_COMPACT);
+	if (!text)
+		return err_set(err, -EINVAL, "%s %s: not valid JSON", kind, name);
+	r = sql_exec(s->objects, "BEGIN IMMEDIATE", err);
+	if (r == 0)
+		r = sql_run(s->objects, err, "INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?)",
+			    "ssss", kind, ns, name, text);
+	if (r == 0)
+		r = sql_run(s->objects, err, "UPDATE counter SET version = ?", "i",
+			    (int64_t)(s->version - s->version % VERSIONS + VERSIONS));
+	return sql_end(s->objects, r, err);
+}
+
+static int load_body(sqlite3_stmt *q, int column, json_t **ret, struct err *err)
+{
+	json_error_t je;
+	json_t *body = json_loads((const char *)sqlite3_column_text(q, column), 0, &je);
+
+	if (!body)
+		return err_set(err, -EBADMSG, "store: a record is damaged: %s", je.text);
+	*ret = body;
+	return 0;
+}
+
+int store_get(struct store *s, const char *kind, const char *ns, const char *name, json_t **ret,
+	      struct err *err)
+{
+	_cleanup_stmt_ sqlite3_stmt *q = NULL;
+	int r = sql_prepare(s->objects, &q, err,
+			    "SELECT body FROM objects WHERE kind = ? AND ns = ? AND name = ?",
+			    "sss", kind, ns, name);
+
+	if (r < 0)
+		return r;
+	if (!sql_row(q))
+		return err_set(err, -ENOENT, "%s \"%s\" not found", kind, name);
+	return load_body(q, 0, ret, err);
+}
+
+int store_delete(struct store *s, const char *kind, const char *ns, const char *name,
+		 struct err *err)
+{
+	int r = sql_run(s->objects, err,
+			"DELETE FROM objects WHERE kind = ? AND ns = ? AND name = ?", "sss", kind,
+			ns, name);
+
+	if (r < 0)
+		return r;
+	(void)store_next_version(s);
+	if (!sqlite3_changes(s->objects))
+		return err_set(err, -ENOENT, "%s \"%s\" not found", kind, name);
+	return 0;
+}
+
+int store_list(struct store *s, const char *kind, const char *ns, json_t **ret_array,
+	       struct err *err)
+{
+	_cleanup_stmt_ sqlite3_stmt *q = NULL;
+	json_t *list, *body;
+	int r;
+
+	r = sql_prepare(s->objects, &q, err,
+			"SELECT body FROM objects WHERE kind = ? AND (?2 IS NULL OR ns = ?2)"
+			" ORDER BY ns, name",
+			"ss", kind, ns);
+	if (r < 0)
+		return r;
+	list = json_array();
+	while (sql_row(q)) {
+		r = load_body(q, 0, &body, err);
+		if (r < 0) {
+			json_decref(list);
+			return r;
+		}
+		(void)json_array_append_new(list, body);
+	}
+	*ret_array = list;
+	return 0;
+}
+
+int store_status_put(struct store *s, const char *uid, const json_t *status, struct err *err)
+{
+	_cleanup_free_ char *text = status ? json_dumps(status, JSON_COMPACT) : NULL;
+
+	if (!status)
+		return sql_run(s->runtime, err, "DELETE FROM status WHERE uid = ?", "s", uid);
+	if (!text)
+		return err_set(err, -EINVAL, "status of %s: not valid JSON", uid);
+	return sql_run(s->runtime, err, "INSERT OR REPLACE INTO status VALUES (?, ?)", "ss", uid,
+		       text);
+}
+
+int store_status_get(struct store *s, const char *uid, json_t **ret, struct err *err)
+{
+	_cleanup_stmt_ sqlite3_stmt *q = NULL;
+	int r = sql_prepare(s->runtime, &q, err, "SELECT body FROM status WHERE uid = ?", "s", uid);
+
+	if (r < 0)
+		return r;
+	if (!sql_row(q))
+		return -ENOENT;
+	return load_body(q, 0, ret, err);
+}
+
+void store_pod_done(struct store_pod *p)
+{
+	free(p->uid);
+	free(p->ns);
+	free(p->name);
+	json_decref(p->plan);
+	*p = (struct store_pod){0};
+}
+
+int store_pod_put(struct store *s, const struct store_pod *p, struct err *err)
+{
+	_cleanup_free_ char *plan = p->plan ? json_dumps(p->plan, JSON_COMPACT) : NULL;
+
+	return sql_run(s->runtime, err,
+		       "INSERT OR REPLACE INTO pods VALUES (?, ?, ?, ?, ?, ?, ?, ?)", "sssiiiis",
+		       p->uid, p->ns, p->name, (int64_t)p->step, (int64_t)p->host_id, p->pid,
+		       (int64_t)p->pid_start, plan);
+}
+
+int store_pod_delete(struct store *s, const char *uid, struct err *err)
+{
+	return sql_run(s->runtime, err, "DELETE FROM pods WHERE uid = ?", "s", uid);
+}
+
+int store_pods(struct store *s, struct store_pod **ret, size_t *ret_n, struct err *err)
+{
+	_cleanup_stmt_ sqlite3_stmt *q = NULL;
+	struct store_pod *pods = NULL;
+	size_t n = 0;
+	int r;
+
+	r = sql_prepare(s->runtime, &q, err,
+			"SELECT uid, ns, name, step, host_id, pid, pid_start, plan FROM pods",
+			NULL);
+	while (r == 0 && sql_row(q)) {
+		struct store_pod *p;
+
+		pods = xrealloc(pods, n + 1, sizeof *pods);
+		p = &pods[n++];
+		*p = (struct store_pod){
+			.uid = xstrdup((const char *)sqlite3_column_text(q, 0)),
+			.ns = xstrdup((const char *)sqlite3_column_text(q, 1)),
+			.name = xstrdup((const char *)sqlite3_column_text(q, 2)),
+			.step = sqlite3_column_int(q, 3),
+			.host_id = (uint32_t)sqlite3_column_int64(q, 4),
+			.pid = sqlite3_column_int64(q, 5),
+			.pid_start = (uint64_t)sqlite3_column_int64(q, 6),
+		};
+		if (sqlite3_column_type(q, 7) != SQLITE_NULL)
+			r = load_body(q, 7, &p->plan, err);
+	}
+	if (r < 0) {
+		for (size_t i = 0; i < n; i++)
+			store_pod_done(&pods[i]);
+		free(pods);
+		return r;
+	}
+	*ret = pods;
+	*ret_n = n;
+	return 0;
+}
+
+int store_cpus_take(struct store *s, const char *uid, const cpu_set_t *cpus, struct err *err)
+{
+	int r = sql_exec(s->runtime, "BEGIN IMMEDIATE", err);
+
+	if (r < 0)
+		return r;
+	for (int cpu = 0; r == 0 && cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, cpus))
+			r = sql_run(s->runtime, err, "INSERT INTO cpus VALUES (?, ?)", "is",
+				    (int64_t)cpu, uid);
+	return sql_end(s->runtime, r, err);
+}
+
+int store_cpus_free(struct store *s, const char *uid, struct err *err)
+{
+	return sql_run(s->runtime, err, "DELETE FROM cpus WHERE uid = ?", "s", uid);
+}
+
+int store_cpus_of(struct store *s, const char *uid, cpu_set_t *ret, struct err *err)
+{
+	_cleanup_stmt_ sqlite3_stmt *q = NULL;
+	int r = sql_prepare(s->runtime, &q, err, "SELECT cpu FROM cpus WHERE uid = ?", "s", uid);
+
+	if (r < 0)
+		return r;
+	CPU_ZERO(ret);
+	while (sql_row(q))
+		CPU_SET(sqlite3_column_int(q, 0), ret);
+	return 0;
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The two SQLite files. lib/store.db (WAL, full sync): objects, what the user said. run/runtime.db (no
+ * sync: it survives kill -9, and is void after a reboot, told by the boot id): status, pods and their
+ * steps, the ledger of exclusive CPUs. One handler owns both; nobody else opens them.
+ */
+#pragma once
+
+#include "handler/paths.h"
+#include "lib/err.h"
+
+#include <jansson.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct store;
+
+int store_open(const struct paths *paths, struct store **ret, struct err *err);
+void store_close(struct store *s);
+
+/* Objects. `kind` is the plural with its group ("virtualmachineinstances.kubevirt.io"); ns "" when
+ * cluster-wide. Bodies hold no status: that is kept apart, by uid, and joined by the caller.
+ * store_put gives the body metadata.resourceVersion (a counter of the whole store, never reused). */
+int store_put(struct store *s, const char *kind, const char *ns, const char *name, json_t *body,
+	      struct err *err);
+int store_get(struct store *s, const char *kind, const char *ns, const char *name, json_t **ret,
+	      struct err *err); /* -ENOENT when absent */
+int store_delete(struct store *s, const char *kind, const char *ns, const char *name,
+		 struct err *err); /* -ENOENT when absent */
+/* All of a kind in name order, ns NULL: of every namespace; *ret_array is the caller's. */
+int store_list(struct store *s, const char *kind, const char *ns, json_t **ret_array,
+	       struct err *err);
+uint64_t store_version(struct store *s);      /* the counter now */
+uint64_t store_next_version(struct store *s); /* a status change counts, too */
+
+/* Runtime: status of an object by uid; NULL body removes. */
+int store_status_put(struct store *s, const char *uid, const json_t *status, struct err *err);
+int store_status_get(struct store *s, const char *uid, json_t **ret, struct err *err);
+
+/* Runtime: one row per pod, written before the step that it names begins. */
+struct store_pod {
+	char *uid, *ns, *name;
+	int step;	    /* index into the array of steps: this one may have begun */
+	uint32_t host_id;   /* uid and gid of the pod on the host */
+	int64_t pid;	    /* PID 1 of the pod, host's number; 0 before spawn */
+	uint64_t pid_start; /* its start time in clock ticks (/proc/PID/stat field 22) */
+	json_t *plan;	    /* owned */
+};
+void store_pod_done(struct store_pod *p); /* frees what it holds, not itself */
+int store_pod_put(struct store *s, const struct store_pod *p, struct err *err);
+int store_pod_delete(struct store *s, const char *uid, struct err *err);
+int store_pods(struct store *s, struct store_pod **ret, size_t *ret_n, struct err *err);
+
+/* Runtime: the ledger. A CPU is in it once or not at all; the table's key enforces it. */
+int store_cpus_take(struct store *s, const char *uid, const cpu_set_t *cpus, struct err *err);
+int store_cpus_free(struct store *s, const char *uid, struct err *err);
+int store_cpus_of(struct store *s, const char *uid, cpu_set_t *ret, struct err *err);

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "handler/vmi.h"
+
+#include "handler/status.h"
+#include "handler/watch.h"
+
+#include "lib/json.h"
+#include "lib/log.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static json_t *joined(const json_t *vmi, const json_t *record)
+{
+	json_t *object = json_deep_copy(vmi);
+	json_t *status = json_object_get(record, "status");
+	json_t *version = json_object_get(record, "resourceVersion");
+
+	if (status)
+		(void)json_object_set(object, "status", status);
+	if (version) /* versions are given in order: the record's is always the newer one */
+		(void)json_object_set(json_object_get(object, "metadata"), "resourceVersion",
+				      version);
+	return object;
+}
+
+/* The stored record: {"resourceVersion": …, "status": …}; NULL when there is none. */
+static json_t *load_record(struct handler *h, const json_t *vmi)
+{
+	struct err err = {0};
+	json_t *record = NULL;
+
+	if (store_status_get(h->store, json_str(vmi, "metadata.uid"), &record, &err) < 0 &&
+	    err.code)
+		log_error("%s", err.msg);
+	return record;
+}
+
+json_t *vmi_join(struct handler *h, const json_t *vmi)
+{
+	_cleanup_json_ json_t *record = load_record(h, vmi);
+	const char *body_version = json_str(vmi, "metadata.resourceVersion");
+	const char *version = json_str(record, "resourceVersion");
+
+	/* an update of the object itself (a deletion mark) after the last status */
+	if (version && body_version &&
+	    strtoull(body_version, NULL, 10) > strtoull(version, NULL, 10))
+		(void)json_object_del(record, "resourceVersion");
+	return joined(vmi, record);
+}
+
+json_t *vmi_status(struct handler *h, const json_t *vmi)
+{
+	_cleanup_json_ json_t *record = load_record(h, vmi);
+	json_t *status = json_object_get(record, "status");
+
+	return status ? json_incref(status) : status_new(vmi);
+}
+
+void vmi_publish(struct handler *h, const json_t *vmi, const json_t *status)
+{
+	_cleanup_json_ json_t *old = load_record(h, vmi);
+	_cleanup_json_ json_t *record = json_object();
+	_cleanup_json_ json_t *object = NULL;
+	struct err err = {0};
+	char version[24];
+
+	if (json_equal(json_object_get(old, "status"), status))
+		return; /* a write that changes nothing is none: watchers hear only of changes */
+	(void)snprintf(version, sizeof version, "%" PRIu64, store_next_version(h->store));
+	(void)json_object_set_new(record, "resourceVersion", json_string(version));
+	(void)json_object_set_new(record, "status", json_deep_copy(status));
+	if (store_status_put(h->store, json_str(vmi, "metadata.uid"), record, &err) < 0)
+		log_error("%s", err.msg);
+	object = joined(vmi, record);
+	watch_publish(h, "MODIFIED", VMI_KIND, object);
+}

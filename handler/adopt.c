@@ -18,6 +18,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #define STATUS_TIMEOUT 10
 
@@ -82,6 +83,8 @@ static void on_status(void *arg, int r, const json_t *reply, const struct err *w
 	struct pod *pod = arg;
 	struct err err = {0};
 
+	if (r == -ECANCELED)
+		return;
 	if (r < 0)
 		err = *why;
 	else

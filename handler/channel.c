@@ -51,13 +51,17 @@ static void request_answer(struct request *q, int r, const json_t *reply, const 
 
 void channel_free(struct channel *c)
 {
+	struct err err = {0};
+
 	if (!c)
 		return;
 	if (c->freed)
 		*c->freed = 1;
+	c->source = sd_event_source_disable_unref(c->source); /* no new requests from the answers */
+	(void)err_set(&err, -ECANCELED, "the channel to the launcher was given up");
 	for (int i = 0; i < MAX_WAITING; i++)
-		request_forget(&c->waiting[i]);
-	sd_event_source_disable_unref(c->source);
+		if (c->waiting[i].id)
+			request_answer(&c->waiting[i], err.code, NULL, &err);
 	(void)fd_close(c->fd);
 	free(c);
 }
@@ -68,8 +72,7 @@ static void channel_end(struct channel *c, const struct err *err)
 	int freed = 0;
 
 	c->freed = &freed;
-	sd_event_source_disable_unref(c->source);
-	c->source = NULL;
+	c->source = sd_event_source_disable_unref(c->source);
 	for (int i = 0; i < MAX_WAITING && !freed; i++)
 		if (c->waiting[i].id)
 			request_answer(&c->waiting[i], err->code, NULL, err);

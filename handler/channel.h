@@ -24,14 +24,15 @@ struct channel_ops {
 /* fd: SOCK_SEQPACKET, consumed also on failure. */
 int channel_new(sd_event *event, int fd_consume, const struct channel_ops *ops, void *arg,
 		struct channel **ret, struct err *err);
-void channel_free(struct channel *c); /* waiting requests are forgotten, not called; NULL is fine */
+/* Who waits is answered -ECANCELED, and must not act on the owner for it. NULL is fine. */
+void channel_free(struct channel *c);
 
 /* r: 0 and the reply (borrowed), or a negative errno: the launcher's refusal, a timeout, the end. */
 typedef void (*channel_reply)(void *arg, int r, const json_t *reply, const struct err *err);
 
 /*
  * Send {"request": name, …fields}; fields is consumed (NULL: none), fds are borrowed. Exactly one of a
- * negative return and a later call of `reply` happens, but after channel_free neither.
+ * negative return and a later call of `reply` happens.
  */
 int channel_request(struct channel *c, const char *name, json_t *fields_consume, const int *fds,
 		    size_t n_fds, unsigned timeout_seconds, channel_reply reply, void *arg,

@@ -28,12 +28,13 @@ struct handler {
 	struct cpu_policy policy;
 
 	struct pod *pods;	    /* list of every pod that holds anything */
-	struct watch *watches;	/* open watch streams (handler/watch.c) */
-	struct server *server;	/* the API on run/handler.sock */
+	struct watch *watches;	    /* open watch streams (handler/watch.c) */
+	struct server *server;	    /* the API on run/handler.sock */
 	sd_event_source *reconcile; /* armed by handler_kick */
 	/* counts what can make a refused start possible: objects changed, CPUs freed */
 	uint64_t changes;
-	json_t *refused; /* {uid: value of changes when its start was refused} */
+	unsigned idle_ticks; /* seconds without work, of an on-demand handler */
+	json_t *refused;     /* {uid: value of changes when its start was refused} */
 
 	int launcher_fd;  /* virt-launcher's executable */
 	const char *qemu; /* path of QEMU's */

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/pidfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -54,8 +55,7 @@ static int on_exit_event(sd_event_source *source, int fd, uint32_t revents, void
 	pod->stop_timer = sd_event_source_disable_unref(pod->stop_timer);
 	pod->pidfd = fd_close(pod->pidfd);
 	pod->record.pid = 0;
-	channel_free(pod->channel);
-	pod->channel = NULL;
+	channel_free(TAKE_PTR(pod->channel));
 	switch (pod->state) {
 	case POD_STARTING:
 		(void)err_set(&err, -ECHILD, "the launcher ended: %s",
@@ -179,8 +179,7 @@ static void on_closed(void *arg, const struct err *why)
 	struct err err = {0};
 	int fd;
 
-	channel_free(pod->channel);
-	pod->channel = NULL;
+	channel_free(TAKE_PTR(pod->channel));
 	if (has_exited(pod) || pod->state == POD_UNDOING)
 		return; /* the exit is on its way */
 	log_warning("%s/%s: %s", pod->record.ns, pod->record.name, why->msg);
@@ -203,7 +202,7 @@ static void on_step_reply(void *arg, int r, const json_t *reply, const struct er
 	struct pod *pod = arg;
 	struct err err = {0};
 
-	if (pod->state != POD_STARTING)
+	if (r == -ECANCELED || pod->state != POD_STARTING)
 		return; /* it failed otherwise meanwhile */
 	if (r < 0)
 		err = *why;

@@ -58,7 +58,7 @@ void pod_free(struct pod *pod)
 			*p = pod->next;
 			break;
 		}
-	channel_free(pod->channel);
+	channel_free(TAKE_PTR(pod->channel));
 	sd_event_source_disable_unref(pod->exit_source);
 	sd_event_source_disable_unref(pod->stop_timer);
 	sd_event_source_disable_unref(pod->log_source);
@@ -242,7 +242,7 @@ static void on_shutdown_reply(void *arg, int r, const json_t *reply, const struc
 	struct pod *pod = arg;
 
 	(void)reply;
-	if (r == 0)
+	if (r == 0 || r == -ECANCELED)
 		return;
 	log_warning("%s/%s: shutdown: %s: killing the pod", pod->record.ns, pod->record.name,
 		    err->msg);

@@ -2,6 +2,7 @@
 /* Steps admit and plan: the VMI against today's configuration, then one plain struct. */
 #include "handler/steps.h"
 
+#include "handler/ids.h"
 #include "handler/status.h"
 
 #include "api/admit.h"
@@ -53,6 +54,10 @@ int step_plan(struct pod *pod, struct err *err)
 
 	if (r < 0)
 		return r;
+	r = ids_allocate(pod->h, &pod->record.host_id, err);
+	if (r < 0)
+		return r;
+	json_decref(pod->record.plan);
 	pod->record.plan = plan_to_json(pod->plan);
 	pod->grace_seconds = pod->plan->grace_seconds;
 	status_set_plan(pod->status, pod->plan);

@@ -20,6 +20,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /* Building the root takes milliseconds; under load or in a nested machine, seconds. */

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "handler/handler.h"
+
+#include "handler/adopt.h"
+#include "handler/config.h"
+#include "handler/loop.h"
+#include "handler/pod.h"
+#include "handler/server.h"
+
+#include "lib/log.h"
+#include "lib/util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/kvm.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* Debian's and Fedora's name, RHEL's, and KubeVirt's image's */
+static const char *const qemu_paths[] = {
+	"/usr/bin/qemu-system-x86_64",
+	"/usr/libexec/qemu-kvm",
+	"/usr/bin/qemu-kvm",
+};
+
+static int take_root_lock(struct handler *h, struct err *err)
+{
+	int fd = openat(h->paths.run_fd, "handler.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return err_errno(err, -errno, "%s/handler.lock", h->paths.run);
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		int r = -errno;
+
+		(void)fd_close(fd);
+		return r == -EWOULDBLOCK
+			       ? err_set(err, -EBUSY, "%s: another virt-handler serves this root",
+					 h->paths.run)
+			       : err_errno(err, r, "%s/handler.lock", h->paths.run);
+	}
+	h->lock_fd = fd;
+	return 0;
+}
+
+static int find_launcher(struct handler *h, struct err *err)
+{
+	char exe[PATH_MAX], *slash;
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+
+	if (n < 0)
+		return err_errno(err, -errno, "/proc/self/exe");
+	exe[n] = 0;
+	slash = strrchr(exe, '/');
+	(void)snprintf(slash, sizeof exe - (size_t)(slash - exe), "/virt-launcher");
+	h->launcher_fd = open(exe, O_PATH | O_CLOEXEC);
+	if (h->launcher_fd < 0)
+		return err_errno(err, -errno, "%s: it must be beside virt-handler", exe);
+	return 0;
+}
+
+static int find_qemu(struct handler *h, struct err *err)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(qemu_paths); i++)
+		if (access(qemu_paths[i], X_OK) == 0) {
+			h->qemu = qemu_paths[i];
+			return 0;
+		}
+	return err_set(err, -ENOENT,
+		       "no QEMU: none of %s, %s, %s is there; install "
+		       "qemu-system-x86 (Debian) or qemu-kvm (RHEL)",
+		       qemu_paths[0], qemu_paths[1], qemu_paths[2]);
+}
+
+/* A node that is there may still not open, or not be KVM's. */
+static void probe_devices(struct handler *h)
+{
+	_cleanup_fd_ int kvm = open("/dev/kvm", O_RDWR | O_CLOEXEC);
+	_cleanup_fd_ int vhost = open("/dev/vhost-net", O_RDWR | O_CLOEXEC);
+
+	h->kvm = kvm >= 0 && ioctl(kvm, KVM_GET_API_VERSION, 0) == KVM_API_VERSION;
+	h->vhost_net = vhost >= 0;
+	if (gethostname(h->node, sizeof h->node - 1) < 0 || !h->node[0])
+		(void)snprintf(h->node, sizeof h->node, "localhost");
+}
+
+int handler_open(const char *root, struct handler *h, struct err *err)
+{
+	int r;
+
+	*h = (struct handler){
+		.lock_fd = -1, .launcher_fd = -1, .paths = {.lib_fd = -1, .run_fd = -1}};
+	h->refused = json_object();
+	r = paths_open(root, /* make= */ true, &h->paths, err);
+	if (r == 0)
+		r = take_root_lock(h, err);
+	if (r == 0)
+		r = find_launcher(h, err);
+	if (r == 0)
+		r = find_qemu(h, err);
+	if (r == 0) {
+		r = sd_event_default(&h->event);
+		if (r < 0)
+			return err_errno(err, r, "event loop");
+		r = store_open(&h->paths, &h->store, err);
+	}
+	if (r == 0)
+		r = cgroup_host_open(h->paths.tag, &h->cgroups, err);
+	if (r == 0)
+		r = cpu_topology_load(&h->topology, err);
+	if (r == 0)
+		r = config_load(h, err);
+	if (r == 0)
+		r = loop_init(h, err);
+	if (r < 0)
+		return r;
+	probe_devices(h);
+	r = adopt_all(h, err);
+	if (r == 0)
+		r = server_open(h, err);
+	if (r == 0)
+		handler_kick(h);
+	return r;
+}
+
+void handler_close(struct handler *h)
+{
+	server_close(h);
+	while (h->pods)
+		pod_free(h->pods); /* their VMs live on: the next handler adopts them */
+	sd_event_source_disable_unref(h->reconcile);
+	json_decref(h->refused);
+	cgroup_host_free(h->cgroups);
+	store_close(h->store);
+	sd_event_unref(h->event);
+	(void)fd_close(h->launcher_fd);
+	(void)fd_close(h->lock_fd);
+	paths_close(&h->paths);
+}

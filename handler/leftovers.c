@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "handler/leftovers.h"
+
+#include "handler/linknames.h"
+#include "handler/pod.h"
+#include "handler/poddir.h"
+
+#include "net/bridge.h"
+#include "net/l2bridge.h"
+#include "net/netns.h"
+#include "net/read.h"
+
+#include "lib/json.h"
+#include "lib/log.h"
+#include "lib/util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+static void report(const char *what, const char *name, int r, const struct err *err)
+{
+	if (r < 0)
+		log_error("leftover %s %s: %s", what, name, err->msg);
+	else
+		log_info("leftover %s %s: removed", what, name);
+}
+
+static void remove_cgroups(struct handler *h)
+{
+	struct err err = {0};
+	char **uids = NULL;
+	size_t n = 0;
+
+	if (cgroup_list(h->cgroups, &uids, &n, &err) < 0)
+		log_error("leftovers: %s", err.msg);
+	for (size_t i = 0; i < n; i++) {
+		int r;
+
+		if (pod_find(h, uids[i]))
+			continue;
+		err_clear(&err);
+		r = cgroup_pod_kill(h->cgroups, uids[i], &err);
+		if (r == 0 || r == -ENOTSUP) {
+			err_clear(&err);
+			r = cgroup_pod_destroy(h->cgroups, uids[i], &err);
+		}
+		report("cgroup of pod", uids[i], r, &err);
+	}
+	cgroup_list_free(uids, n);
+}
+
+/* Call fn with every entry of a folder below run/ that no pod owns. */
+static void each_orphan(struct handler *h, const char *folder,
+			int (*fn)(struct handler *h, int dirfd, const char *name, struct err *err))
+{
+	int fd = openat(h->paths.run_fd, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *de;
+
+	while (dir && (de = readdir(dir))) {
+		struct err err = {0};
+
+		if (de->d_name[0] == '.' || pod_find(h, de->d_name))
+			continue;
+		report(folder, de->d_name, fn(h, dirfd(dir), de->d_name, &err), &err);
+	}
+}
+
+static int remove_netns(struct handler *h, int dir, const char *name, struct err *err)
+{
+	(void)h;
+	return netns_destroy(dir, name, err);
+}
+
+static int remove_poddir(struct handler *h, int dir, const char *name, struct err *err)
+{
+	(void)dir;
+	return poddir_destroy(h, name, err);
+}
+
+static bool veth_is_owned(struct handler *h, const char *ifname)
+{
+	for (struct pod *p = h->pods; p; p = p->next)
+		for (unsigned i = 0; p->plan && i < p->plan->n_nics; i++) {
+			struct link_names names;
+
+			link_names(&h->paths, p->record.uid, &p->plan->nics[i], &names);
+			if (str_eq(names.veth, ifname))
+				return true;
+		}
+	return false;
+}
+
+static void remove_link(struct handler *h, const json_t *link, const char *kind)
+{
+	const char *name = json_str(link, "name");
+	const char *tag = str_after(json_str(link, "alias"), "virtpod:");
+	struct l2bridge_spec spec = {.tag = h->paths.tag};
+	struct err err = {0};
+	int r;
+
+	if (!str_eq(json_str(link, "kind"), kind))
+		return;
+	if (str_eq(kind, "bridge")) {
+		r = net_bridge_remove(name, tag, &err);
+		if (r == 1)
+			return; /* a pod's port is on it */
+	} else {
+		if (veth_is_owned(h, name))
+			return;
+		(void)snprintf(spec.host_ifname, sizeof spec.host_ifname, "%s", name);
+		r = l2bridge_teardown(&spec, &err);
+	}
+	report(kind, name, r, &err);
+}
+
+static void remove_links(struct handler *h)
+{
+	_cleanup_json_ json_t *links = NULL;
+	struct err err = {0};
+	json_t *link;
+	size_t i;
+
+	if (net_list_ours(h->paths.tag, &links, &err) < 0) {
+		log_error("leftovers: %s", err.msg);
+		return;
+	}
+	/* ports first: a bridge with ports stays */
+	json_array_foreach (links, i, link)
+		remove_link(h, link, "veth");
+	json_array_foreach (links, i, link)
+		remove_link(h, link, "bridge");
+}
+
+void leftovers_remove(struct handler *h)
+{
+	remove_cgroups(h); /* and with them the processes: what follows is then unused */
+	each_orphan(h, "pods", remove_poddir);
+	remove_links(h);
+	each_orphan(h, "netns", remove_netns);
+}

@@ -40,6 +40,8 @@ static int check_spec(const struct l2bridge_spec *s, struct pod_names *ret, stru
 	int r = link_check_name(s->pod_ifname, err);
 
 	if (r == 0)
+		r = link_check_name(s->bridge, err);
+	if (r == 0)
 		r = link_check_name(s->host_ifname, err);
 	if (r == 0)
 		r = link_check_tag(s->tag, err);
@@ -274,8 +276,7 @@ static int wire_pod(struct wiring *w, struct err *err)
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(pod_steps); i++) {
 		r = pod_steps[i].run(w, err);
 		if (r < 0)
-			err_prefix(err, "l2bridge '%s': %s", w->spec->pod_ifname,
-				   pod_steps[i].name);
+			err_prefix(err, "%s", pod_steps[i].name);
 	}
 	for (unsigned i = 0; r < 0 && w->has_tap && i < w->spec->queues; i++)
 		(void)fd_close(w->tap_fds[i]);
@@ -294,32 +295,40 @@ static int check_host(struct nl_sock *host, const struct l2bridge_spec *s, struc
 	return check_link(host, s->host_ifname, &want, err);
 }
 
+/* Marked or not: this call made it. */
+static void drop_host_end(struct nl_sock *host, const struct l2bridge_spec *s)
+{
+	struct linkinfo l;
+
+	/* no err: the first error is the one to report */
+	if (linkinfo_find(host, s->host_ifname, &l, NULL) == 1)
+		(void)link_delete(host, &l, NULL);
+}
+
 int l2bridge_setup(int netns_fd, const struct l2bridge_spec *spec, int *ret_tap_fds,
 		   struct err *err)
 {
 	_cleanup_nlsock_ struct nl_sock *host = NULL;
 	int fds[TAP_QUEUES_MAX];
 	struct wiring w = {.spec = spec, .netns_fd = netns_fd, .tap_fds = fds};
-	struct linkinfo made;
+	bool made = false;
 	int r = check_spec(spec, &w.names, err);
 
 	if (r == 0)
 		r = nlsock_open(-1, &host, err);
 	if (r == 0)
 		r = make_veth(host, netns_fd, spec, err);
-	if (r < 0) {
-		err_prefix(err, "l2bridge '%s'", spec->pod_ifname);
-		return r;
-	}
-	r = settle_host_end(host, spec, err);
+	made = r == 0;
+	if (r == 0)
+		r = settle_host_end(host, spec, err);
 	if (r == 0)
 		r = check_host(host, spec, err);
 	if (r == 0)
 		r = wire_pod(&w, err);
 	if (r < 0) {
-		/* this call made it, marked or not; the first error is the one to report */
-		if (linkinfo_find(host, spec->host_ifname, &made, NULL) == 1)
-			(void)link_delete(host, &made, NULL);
+		if (made)
+			drop_host_end(host, spec);
+		err_prefix(err, "l2bridge '%s'", spec->pod_ifname);
 		return r;
 	}
 	memcpy(ret_tap_fds, fds, spec->queues * sizeof *fds);
@@ -329,6 +338,7 @@ int l2bridge_setup(int netns_fd, const struct l2bridge_spec *spec, int *ret_tap_
 int l2bridge_teardown(const struct l2bridge_spec *spec, struct err *err)
 {
 	_cleanup_nlsock_ struct nl_sock *host = NULL;
+	struct err why = {0};
 	struct linkinfo l;
 	int r = nlsock_open(-1, &host, err);
 
@@ -340,6 +350,9 @@ int l2bridge_teardown(const struct l2bridge_spec *spec, struct err *err)
 	if (!link_is_ours(&l, spec->tag) && !(str_eq(l.kind, "veth") && !*l.alias))
 		return err_set(err, -EPERM, "link '%s' (%s, alias '%s') is not ours: kept", l.name,
 			       *l.kind ? l.kind : "device", l.alias);
-	r = link_delete(host, &l, err);
-	return r == -ENODEV ? 0 : r;
+	r = link_delete(host, &l, &why);
+	/* it may go at this very moment with the pod's namespace */
+	if (r < 0 && r != -ENODEV)
+		return err_set(err, r, "%s", why.msg);
+	return 0;
 }

@@ -19,29 +19,39 @@ struct answer {
 	char text[200]; /* its extended text, "" without one */
 };
 
+struct connecting {
+	struct nl_sock *sk;
+	int nl_error; /* libnl's own numbers */
+};
+
 static int connect_here(void *arg)
 {
-	struct nl_sock *sk = arg;
-	int one = 1, r = nl_connect(sk, NETLINK_ROUTE);
+	struct connecting *c = arg;
+	int one = 1, fd;
 
-	if (r < 0)
-		return r;
+	c->nl_error = nl_connect(c->sk, NETLINK_ROUTE);
+	if (c->nl_error < 0)
+		return -EIO;
+	fd = nl_socket_get_fd(c->sk);
 	/* both only make errors richer and answers shorter: a kernel without them is fine */
-	(void)setsockopt(nl_socket_get_fd(sk), SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof one);
-	(void)setsockopt(nl_socket_get_fd(sk), SOL_NETLINK, NETLINK_CAP_ACK, &one, sizeof one);
+	(void)setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof one);
+	(void)setsockopt(fd, SOL_NETLINK, NETLINK_CAP_ACK, &one, sizeof one);
 	return 0;
 }
 
 int nlsock_open(int netns_fd, struct nl_sock **ret, struct err *err)
 {
 	_cleanup_nlsock_ struct nl_sock *sk = nl_socket_alloc();
+	struct connecting c = {.sk = sk};
 	int r;
 
 	if (!sk)
 		abort();
-	r = netns_call(netns_fd, connect_here, sk, err);
+	r = netns_call(netns_fd, connect_here, &c, err);
+	if (c.nl_error < 0)
+		return err_set(err, r, "open a netlink socket: %s", nl_geterror(c.nl_error));
 	if (r < 0)
-		return err_set(err, -EIO, "open a netlink socket: %s", nl_geterror(r));
+		return r;
 	*ret = TAKE_PTR(sk);
 	return 0;
 }

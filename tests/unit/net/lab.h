@@ -17,9 +17,11 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-#define LAB_TAG "lab0"
+#define LAB_TAG		"lab0"
+#define LAB_PATIENCE_MS 10000 /* for what the kernel does a moment later: far more than it needs */
 
 static int lab_dir = -1; /* where namespaces are pinned */
 
@@ -59,6 +61,14 @@ static inline int lab_leave(void **state)
 			fail_msg("'%s' does not say '%s'", (err)->msg, words);                     \
 		err_clear(err);                                                                    \
 	} while (0)
+
+static inline int64_t lab_now_ms(void)
+{
+	struct timespec ts;
+
+	assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &ts), 0);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
 
 static inline ino_t lab_here(void)
 {

@@ -79,7 +79,7 @@ static void expect_pod(const struct pod *p, const char *bridge, const char *nic,
 /* oper states follow by the kernel's link watch, a moment after the links are set up */
 static void wait_operational(const struct pod *p, const char *nic)
 {
-	for (int i = 0; i < 5000; i++) {
+	for (int64_t end = lab_now_ms() + LAB_PATIENCE_MS; lab_now_ms() < end;) {
 		json_t *links = lab_links(p->netns);
 		bool up = str_eq(
 			json_string_value(json_object_get(lab_link(links, nic), "operState")),

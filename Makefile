@@ -98,6 +98,82 @@ $(foreach f,$(FOLDERS),$(eval $(call unit_rule,$(f))))
 .PHONY: unit
 unit: $(UNIT_BINS)
 
+# --- what a fresh machine lacks -----------------------------------------------------------------
+DEPS_APT := gcc clang libc6-dev make pkg-config clang-format clang-tidy cppcheck shellcheck \
+	libjansson-dev libyaml-dev libsystemd-dev libseccomp-dev libcap-ng-dev libnl-3-dev \
+	libnl-route-3-dev libhwloc-dev libmicrohttpd-dev libwslay-dev libsqlite3-dev \
+	libcurl4-openssl-dev libcmocka-dev qemu-system-x86 qemu-utils cpio kmod zstd xz-utils \
+	iproute2 iputils-ping procps util-linux python3-minimal
+# RHEL 9 and its kin, with CRB and EPEL enabled; README says that this list was not tried
+DEPS_DNF := gcc clang clang-tools-extra cppcheck ShellCheck make pkgconf-pkg-config jansson-devel \
+	libyaml-devel systemd-devel libseccomp-devel libcap-ng-devel libnl3-devel hwloc-devel \
+	libmicrohttpd-devel wslay-devel sqlite-devel libcurl-devel libcmocka-devel qemu-kvm \
+	qemu-img cpio kmod zstd xz iproute iputils procps-ng util-linux python3
+
+.PHONY: deps
+deps:
+	@if command -v apt-get >/dev/null; then \
+		missing=$$(for p in $(DEPS_APT); do \
+			dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || echo $$p; \
+		done); \
+		[ -z "$$missing" ] || { echo "installing:" $$missing; apt-get -q update && \
+			DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends $$missing; }; \
+	elif command -v dnf >/dev/null; then \
+		rpm -q $(DEPS_DNF) >/dev/null 2>&1 || dnf -y install $(DEPS_DNF); \
+	else \
+		echo "neither apt-get nor dnf: install by hand what DEPS_APT in the Makefile lists" >&2; exit 1; \
+	fi
+
+# --- the small guest ----------------------------------------------------------------------------
+-include tests/guest/guest.mk
+GUEST := $(BUILD)/guest/vmlinuz $(BUILD)/guest/initrd
+
+# --- the two commands ---------------------------------------------------------------------------
+# The library flags above come from packages that `deps` may install first: hence a second make.
+.PHONY: run
+run: deps
+	@$(MAKE) --no-print-directory -j2 all guest
+	@examples/demo.sh $(BUILD) $(BUILD)/demo-root
+
+.PHONY: guest
+guest: $(GUEST)
+
+.PHONY: test test-full
+test: deps
+	@$(MAKE) --no-print-directory -j2 all unit guest
+	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/san OPT="-O1 -g" \
+		SAN="-fsanitize=address,undefined -fno-sanitize-recover=undefined" unit
+	@tests/run.sh $(BUILD)
+
+# the long ones come with the issues that bring them; today it is the same suite
+test-full: test
+
+.PHONY: lint fmt-check fmt
+C_FILES := $(shell git ls-files '*.c' '*.h' 2>/dev/null)
+fmt-check:
+	clang-format --dry-run -Werror $(C_FILES)
+
+fmt:
+	clang-format -i $(C_FILES)
+
+lint: fmt-check
+	shellcheck $(shell git ls-files '*.sh') .ci/run
+	cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 --enable=warning,performance,portability \
+		--suppress=missingIncludeSystem -I. -D_GNU_SOURCE -j2 $(FOLDERS) cmd
+
+.PHONY: install uninstall
+install: all
+	install -D -m 0755 -t $(DESTDIR)$(PREFIX)/bin $(BUILD)/virtpod
+	install -D -m 0755 -t $(DESTDIR)$(PREFIX)/libexec/virtpod $(BUILD)/virt-handler $(BUILD)/virt-launcher
+	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/man/man1 docs/virtpod.1
+	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/man/man8 docs/virt-handler.8 docs/virt-launcher.8
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/virtpod $(DESTDIR)$(PREFIX)/share/man/man1/virtpod.1 \
+		$(DESTDIR)$(PREFIX)/share/man/man8/virt-handler.8 \
+		$(DESTDIR)$(PREFIX)/share/man/man8/virt-launcher.8
+	rm -rf $(DESTDIR)$(PREFIX)/libexec/virtpod
+
 .PHONY: clean
 clean:
 	rm -rf $(BUILD)

@@ -53,27 +53,37 @@ static void serial_print(const char *disk)
 		putchar(isprint((unsigned char)data[from]) ? data[from] : '?');
 }
 
+static void disk_print(const char *disk)
+{
+	char sectors[24], ro[4];
+
+	line_read(sectors, sizeof sectors, "/sys/block/%s/size", disk);
+	line_read(ro, sizeof ro, "/sys/block/%s/ro", disk);
+	/* sysfs counts in 512-byte sectors whatever the disk's own are */
+	printf("disk=%s bytes=%lld ro=%s bus=%s serial=", disk, atoll(sectors) * 512, ro,
+	       bus_of(disk));
+	serial_print(disk);
+	printf("\n");
+}
+
+static int is_disk(const struct dirent *de)
+{
+	return de->d_name[0] != '.' && !str_after(de->d_name, "loop");
+}
+
 int cmd_disks(int argc, char **argv, struct err *err)
 {
-	_cleanup_dir_ DIR *dir = opendir("/sys/block");
-	struct dirent *de;
+	struct dirent **found;
+	int n = scandir("/sys/block", &found, is_disk, alphasort);
 
 	(void)argc, (void)argv; /* the table's signature */
-	if (!dir)
+	if (n < 0)
 		return err_errno(err, -errno, "/sys/block");
-	while ((de = readdir(dir))) {
-		char sectors[24], ro[4];
-
-		if (de->d_name[0] == '.' || str_after(de->d_name, "loop"))
-			continue;
-		line_read(sectors, sizeof sectors, "/sys/block/%s/size", de->d_name);
-		line_read(ro, sizeof ro, "/sys/block/%s/ro", de->d_name);
-		/* sysfs counts in 512-byte sectors whatever the disk's own are */
-		printf("disk=%s bytes=%lld ro=%s bus=%s serial=", de->d_name, atoll(sectors) * 512,
-		       ro, bus_of(de->d_name));
-		serial_print(de->d_name);
-		printf("\n");
+	for (int i = 0; i < n; i++) {
+		disk_print(found[i]->d_name);
+		free(found[i]);
 	}
+	free(found);
 	return 0;
 }
 

@@ -26,7 +26,8 @@ const char *line_read(char *buf, size_t size, const char *fmt, ...)
 /* shell.c: one command line, answer included. Returns a child's pid when it runs on in one, else 0. */
 pid_t shell_run(char *line);
 
-/* loop.c: serve the console and the power button; never returns. */
+/* loop.c: from loop_listen on no input and no press of the button is lost; loop_run never returns. */
+void loop_listen(void);
 void loop_run(void) __attribute__((noreturn));
 
 /* power.c */

@@ -136,6 +136,7 @@ int main(void)
 		options_parse(cmdline, &o);
 	network_up(o.ip);
 	banner();
+	loop_listen();
 	/* from here on only panics may stand between a command and its answer */
 	(void)klogctl(KLOG_CONSOLE_LEVEL, NULL, 1);
 	printf("virtpod-guest: ready\n");

@@ -24,6 +24,9 @@ struct console {
 	pid_t busy;    /* child that is answering, or 0 */
 };
 
+static struct pollfd fds[FD_MAX];
+static nfds_t nfds;
+
 /* Bytes as they come: no echo, no signals, no editing; newlines go out as CR LF. */
 static void console_raw(void)
 {
@@ -110,23 +113,29 @@ static int children_fd(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+void loop_listen(void)
+{
+	int buttons[BUTTONS_MAX], n = button_open_all(buttons);
+
+	console_raw();
+	fds[FD_CHILDREN] = (struct pollfd){children_fd(), POLLIN, 0};
+	for (int i = 0; i < n; i++)
+		fds[FD_BUTTONS + i] = (struct pollfd){buttons[i], POLLIN, 0};
+	nfds = (nfds_t)(FD_BUTTONS + n);
+}
+
 void loop_run(void)
 {
 	struct console console = {0};
-	struct pollfd fds[FD_MAX] = {[FD_CONSOLE] = {STDIN_FILENO, POLLIN, 0},
-				     [FD_CHILDREN] = {children_fd(), POLLIN, 0}};
-	int buttons[BUTTONS_MAX], n = button_open_all(buttons);
 	bool alive = true;
 
-	console_raw();
-	for (int i = 0; i < n; i++)
-		fds[FD_BUTTONS + i] = (struct pollfd){buttons[i], POLLIN, 0};
 	for (;;) {
 		(void)fflush(stdout); /* nobody is left to tell when the console is gone */
-		fds[FD_CONSOLE].fd = alive && !console.busy ? STDIN_FILENO : -1;
-		if (poll(fds, (nfds_t)(FD_BUTTONS + n), -1) < 0)
+		fds[FD_CONSOLE] =
+			(struct pollfd){alive && !console.busy ? STDIN_FILENO : -1, POLLIN, 0};
+		if (poll(fds, nfds, -1) < 0)
 			continue;
-		for (int i = FD_BUTTONS; i < FD_BUTTONS + n; i++)
+		for (nfds_t i = FD_BUTTONS; i < nfds; i++)
 			if (fds[i].revents && button_pressed(fds[i].fd))
 				button_obey();
 		if (fds[FD_CHILDREN].revents)

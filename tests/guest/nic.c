@@ -154,15 +154,17 @@ int cmd_addr(int argc, char **argv, struct err *err)
 	if (getifaddrs(&all) < 0)
 		return err_errno(err, -errno, "list of addresses");
 	for (const struct ifaddrs *a = all; a; a = a->ifa_next) {
-		char mac[32], mtu[16];
+		char mac[32], mtu[16], carrier[4];
 
 		/* every NIC has one entry of this family, with or without addresses */
 		if (!a->ifa_addr || a->ifa_addr->sa_family != AF_PACKET)
 			continue;
-		printf("nic=%s mac=%s mtu=%s up=%d carrier=%d addresses=", a->ifa_name,
-		       line_read(mac, sizeof mac, "/sys/class/net/%s/address", a->ifa_name),
-		       line_read(mtu, sizeof mtu, "/sys/class/net/%s/mtu", a->ifa_name),
-		       !!(a->ifa_flags & IFF_UP), !!(a->ifa_flags & IFF_RUNNING));
+		line_read(mac, sizeof mac, "/sys/class/net/%s/address", a->ifa_name);
+		line_read(mtu, sizeof mtu, "/sys/class/net/%s/mtu", a->ifa_name);
+		/* can't be read while the NIC is down; IFF_RUNNING would lag behind it */
+		line_read(carrier, sizeof carrier, "/sys/class/net/%s/carrier", a->ifa_name);
+		printf("nic=%s mac=%s mtu=%s up=%d carrier=%s addresses=", a->ifa_name, mac, mtu,
+		       !!(a->ifa_flags & IFF_UP), *carrier ? carrier : "0");
 		addresses_print(all, a->ifa_name);
 		printf("\n");
 	}

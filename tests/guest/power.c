@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/input.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/reboot.h>
@@ -67,7 +68,11 @@ static int end(int how)
 
 void button_obey(void)
 {
-	printf("virtpod-guest: power button%s\n", ignored ? " ignored" : "");
+	struct pollfd console = {STDOUT_FILENO, POLLOUT, 0};
+
+	/* a host that doesn't read the console must not keep the machine from powering off */
+	if (poll(&console, 1, 0) > 0)
+		printf("virtpod-guest: power button%s\n", ignored ? " ignored" : "");
 	if (!ignored)
 		(void)end(RB_POWER_OFF); /* still here: the next press tries again */
 }

@@ -32,8 +32,11 @@ static const struct mount_option tmp_options[] = {
 	{"nr_inodes", "256"},
 };
 
-/* Only processes: neither /proc/sys nor anything else that tells of the host. */
-static const struct mount_option proc_options[] = {{"subset", "pid"}};
+/*
+ * Only processes: neither /proc/sys nor anything else that tells of the host. And of those only what
+ * one could trace, so that QEMU does not see a launcher that isn't dumpable.
+ */
+static const struct mount_option proc_options[] = {{"subset", "pid"}, {"hidepid", "invisible"}};
 
 /* Merged /usr: what the fixed names in executables and search paths expect. */
 static const struct {

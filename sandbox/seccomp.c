@@ -11,6 +11,11 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
+
+#ifndef PR_SET_VMA /* Linux 5.17 */
+#define PR_SET_VMA 0x53564d41
+#endif
 
 #define _cleanup_filter_ _cleanup_(filter_freep)
 
@@ -76,7 +81,8 @@ static int add_prctls(scmp_filter_ctx ctx, unsigned who)
 
 /*
  * clone makes no namespace, and in QEMU nothing but threads. clone3 is not listed: its flags lie in
- * memory, where no filter can look; with ENOSYS glibc uses clone.
+ * memory, where no filter can look; with ENOSYS glibc uses clone. Limits are one's own, and QEMU
+ * signals its own threads alone: the launcher has the same id, the kernel would let it.
  */
 static int add_arguments(scmp_filter_ctx ctx, unsigned who)
 {
@@ -84,6 +90,12 @@ static int add_arguments(scmp_filter_ctx ctx, unsigned who)
 	int r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
 				 SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_NEW | must, must));
 
+	if (!r)
+		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 1,
+				     SCMP_A0(SCMP_CMP_EQ, 0));
+	if (!r && who == SECCOMP_QEMU)
+		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
+				     SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
 	if (!r)
 		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1,
 				     SCMP_A0(SCMP_CMP_EQ, AF_UNIX));

@@ -29,6 +29,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define WAIT_PIDFD ((idtype_t)3) /* P_PIDFD, which glibc has since 2.36 */
+
 /* clone3's flags; the cgroup namespace is the child's to make (child.c), the netns is joined. */
 static uint64_t clone_flags(const struct sandbox_layers *l)
 {
@@ -209,7 +211,7 @@ int sandbox_spawn(const struct sandbox_spawn *s, pid_t *ret_pid, int *ret_pidfd,
 	if (r < 0) {
 		if (pidfd >= 0) {
 			(void)sys_pidfd_kill(pidfd); /* it may have ended by itself */
-			reap(P_PIDFD, (id_t)pidfd);
+			reap(WAIT_PIDFD, (id_t)pidfd);
 		}
 		return r;
 	}

@@ -54,12 +54,24 @@ static json_t *ask_lists(void)
 			 (int)getpid(), "host", host, "parent", (int)getppid());
 }
 
+/* What a process with the launcher's id sees of the launcher. */
+static int launcher_seen_by_child(void)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(open_errno("/proc/1/status", O_RDONLY));
+	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
 /* Each attempt's errno, 0 where it worked. */
 static json_t *ask_files(void)
 {
-	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "passwd",
-			 open_errno("/etc/passwd", O_RDONLY), "home", open_errno("/home", O_RDONLY),
-			 "init", open_errno("/proc/1/root/etc/passwd", O_RDONLY), "up",
+	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "launcher",
+			 launcher_seen_by_child(), "passwd", open_errno("/etc/passwd", O_RDONLY),
+			 "home", open_errno("/home", O_RDONLY), "init",
+			 open_errno("/proc/1/root/etc/passwd", O_RDONLY), "up",
 			 open_errno("/../../etc/passwd", O_RDONLY), "write root",
 			 open_errno("/x", O_WRONLY | O_CREAT), "write lib",
 			 open_errno("/usr/lib/x86_64-linux-gnu/x", O_WRONLY | O_CREAT), "write dev",
@@ -225,6 +237,7 @@ static void root_holds_the_list_and_nothing_else(void **state)
 	assert_int_equal(json_integer_value(FIELD(files, "home")), ENOENT);
 	assert_int_equal(json_integer_value(FIELD(files, "init")), ENOENT);
 	assert_int_equal(json_integer_value(FIELD(files, "up")), ENOENT);
+	assert_int_equal(json_integer_value(FIELD(files, "launcher")), ENOENT);
 	assert_int_equal(json_integer_value(FIELD(files, "write root")), EROFS);
 	assert_int_equal(json_integer_value(FIELD(files, "write lib")), EROFS);
 	assert_int_equal(json_integer_value(FIELD(files, "write dev")), EROFS);

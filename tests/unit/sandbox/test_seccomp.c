@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -90,6 +91,30 @@ static int call_thread(void)
 static int call_kill(void)
 {
 	return errno_of(kill(getpid(), 0));
+}
+
+static int call_signal_self(void)
+{
+	return errno_of(syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), 0));
+}
+
+static int call_signal_parent(void)
+{
+	return errno_of(syscall(SYS_tgkill, getppid(), getppid(), 0));
+}
+
+static int call_own_limit(void)
+{
+	struct rlimit limit;
+
+	return errno_of(getrlimit(RLIMIT_NOFILE, &limit));
+}
+
+static int call_limit_of_parent(void)
+{
+	struct rlimit limit;
+
+	return errno_of(prlimit(getppid(), RLIMIT_NOFILE, NULL, &limit));
 }
 
 static int call_unix_pair(void)
@@ -283,6 +308,10 @@ static void each_filter_allows_what_it_says(void **state)
 		{"clone of a namespace", call_clone_namespace, ENOSYS, ENOSYS},
 		{"thread", call_thread, 0, 0},
 		{"kill", call_kill, 0, ENOSYS},
+		{"signal to itself", call_signal_self, 0, 0},
+		{"signal to the parent", call_signal_parent, 0, ENOSYS},
+		{"own limit", call_own_limit, 0, 0},
+		{"the parent's limit", call_limit_of_parent, ENOSYS, ENOSYS},
 		{"AF_UNIX", call_unix_pair, 0, 0},
 		{"AF_NETLINK", call_netlink, ENOSYS, ENOSYS},
 		{"AF_INET", call_inet, ENOSYS, ENOSYS},

@@ -5,7 +5,6 @@
 #include <jansson.h>
 
 #include "api/cause.h"
-#include "api/config.h"
 #include "api/kind.h"
 
 /*
@@ -13,5 +12,4 @@
  * then not to be used. *ret_kind is set whenever the kind itself is known. `namespace` (may be NULL:
  * "default") is what a namespaced object without one gets.
  */
-int admit(json_t *obj, const char *namespace, const struct cluster_config *cfg,
-	  const struct kind **ret_kind, struct causes *causes);
+int admit(json_t *obj, const char *namespace, const struct kind **ret_kind, struct causes *causes);

@@ -16,15 +16,16 @@ enum field_type {
 	F_BOOL,
 	F_INT,	      /* signed 64-bit */
 	F_UINT,	      /* 0..2^32-1 */
+	F_COUNT,      /* 1..2^32-1: what can be left out, but not be zero */
 	F_QUANTITY,   /* text or number, as Kubernetes quantities */
 	F_PORT,	      /* number or name */
 	F_OBJECT,     /* `child` describes it */
 	F_LIST,	      /* of objects that `child` describes */
 	F_STRINGS,    /* list of strings */
-	F_UINTS,      /* list of whole numbers */
 	F_MAP,	      /* any keys, string values */
 	F_QUANTITIES, /* any keys, quantities as values */
 	F_OBJECTS,    /* any keys, objects that `child` describes */
+	F_EMPTY,      /* an object without members */
 	F_ANY,	      /* any keys and values: an object */
 };
 
@@ -37,6 +38,7 @@ struct field {
 
 struct schema {
 	const struct field *fields;
+	const char *others; /* what to say of a field that is not in the table; or NULL */
 };
 
 /* The schemas of the kinds. */

@@ -6,12 +6,12 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "api/cause.h"
-#include "api/config.h"
 
-void vmi_validate(const json_t *vmi, const struct cluster_config *cfg, struct causes *causes);
-void vm_validate(const json_t *vm, const struct cluster_config *cfg, struct causes *causes);
+void vmi_validate(const json_t *vmi, struct causes *causes);
+void vm_validate(const json_t *vm, struct causes *causes);
 
 /* metadata of any kind: names, labels, annotations of ours. */
 void metadata_validate(const json_t *obj, bool singleton, struct causes *causes);

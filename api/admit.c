@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/admit.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "api/config.h"
+#include "api/default.h"
+#include "api/meta.h"
+#include "api/nad.h"
+#include "api/schema.h"
+#include "api/validate.h"
+#include "lib/json.h"
+
+/* Decoders say "FIELD: what is wrong". */
+static void add_err(struct causes *causes, const struct err *err)
+{
+	const char *colon = strstr(err->msg, ": ");
+	_cleanup_free_ char *field = xstrndup(err->msg, colon ? (size_t)(colon - err->msg) : 0);
+
+	cause_add(causes, CAUSE_INVALID, field, "%s", colon ? colon + 2 : err->msg);
+}
+
+static void check_configuration(const char *kind, const json_t *obj, struct causes *causes)
+{
+	struct kubelet_config kubelet = {0};
+	struct cluster_config cluster = {0};
+	struct network network = {0};
+	struct err err = {0};
+	int r = 0;
+
+	if (!strcmp(kind, "KubeletConfiguration"))
+		r = kubelet_config_decode(obj, &kubelet, &err);
+	else if (!strcmp(kind, "NetworkAttachmentDefinition"))
+		r = nad_decode(obj, &network, &err);
+	else if (!strcmp(kind, "KubeVirt") || !strcmp(kind, "HyperConverged"))
+		r = cluster_config_add(&cluster, obj, &err);
+	kubelet_config_done(&kubelet);
+	network_done(&network);
+	if (r < 0)
+		add_err(causes, &err);
+}
+
+static void fill_in(json_t *obj, const struct kind *kind, const char *namespace)
+{
+	char version[64];
+
+	object_drop_nulls(obj);
+	kind_api_version(kind, version, sizeof(version));
+	(void)json_object_set_new(obj, "apiVersion", json_string(version));
+	if (kind->namespaced && !json_get(obj, "metadata.namespace"))
+		(void)json_path_set(obj, "metadata.namespace",
+				    json_string(namespace ? namespace : "default"));
+}
+
+static void check_rules(json_t *obj, const struct kind *kind, struct causes *causes)
+{
+	metadata_validate(obj, kind->singleton, causes);
+	if (!strcmp(kind->kind, "VirtualMachineInstance")) {
+		vmi_default(obj);
+		vmi_validate(obj, causes);
+	} else if (!strcmp(kind->kind, "VirtualMachine")) {
+		vm_default(obj);
+		vm_validate(obj, causes);
+	} else {
+		check_configuration(kind->kind, obj, causes);
+	}
+}
+
+/*
+ * Rules are checked on what is structurally sound only: after a wrong type they would report what
+ * follows from it. What is merely not supported yet does not stop them.
+ */
+static bool sound(const struct causes *causes)
+{
+	for (size_t i = 0; i < causes->n; i++) {
+		if (causes->list[i].reason != CAUSE_NOT_SUPPORTED)
+			return false;
+	}
+	return causes->more == 0;
+}
+
+int admit(json_t *obj, const char *namespace, const struct kind **ret_kind, struct causes *causes)
+{
+	const struct kind *kind = NULL;
+	struct err err = {0};
+
+	if (!json_is_object(obj)) {
+		cause_add(causes, CAUSE_INVALID, "",
+			  "must be a map with apiVersion, kind, metadata");
+		return -EINVAL;
+	}
+	if (kind_find(json_str(obj, "apiVersion"), json_str(obj, "kind"), &kind, &err) < 0) {
+		add_err(causes, &err);
+		return -EINVAL;
+	}
+	*ret_kind = kind;
+	schema_check(kind->schema, obj, causes);
+	if (sound(causes)) {
+		fill_in(obj, kind, namespace);
+		check_rules(obj, kind, causes);
+	}
+	return causes->n > 0 ? -EINVAL : 0;
+}

@@ -33,7 +33,7 @@ static int connect_here(void *arg)
 	if (c->nl_error < 0)
 		return -EIO;
 	fd = nl_socket_get_fd(c->sk);
-	/* both only make errors richer and answers shorter: a kernel without them is fine */
+	/* they make errors richer and where to find that simpler; a kernel without them is fine */
 	(void)setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof one);
 	(void)setsockopt(fd, SOL_NETLINK, NETLINK_CAP_ACK, &one, sizeof one);
 	return 0;
@@ -56,23 +56,18 @@ int nlsock_open(int netns_fd, struct nl_sock **ret, struct err *err)
 	return 0;
 }
 
-/* nlmsgerr is followed by the request (only its header when capped), then by attributes */
+/* nlmsgerr is followed by attributes, at once because of NETLINK_CAP_ACK */
 static void read_extack(const struct nlmsghdr *nlh, const struct nlmsgerr *e, struct answer *a)
 {
 	size_t at = NLMSG_ALIGN(sizeof *e), len = nlh->nlmsg_len - NLMSG_HDRLEN;
 	struct nlattr *tb[NLMSGERR_ATTR_MAX + 1];
 
-	if (!(nlh->nlmsg_flags & NLM_F_ACK_TLVS))
-		return;
-	if (!(nlh->nlmsg_flags & NLM_F_CAPPED) && e->msg.nlmsg_len > NLMSG_HDRLEN)
-		at += NLMSG_ALIGN(e->msg.nlmsg_len - NLMSG_HDRLEN);
-	if (at >= len)
+	if (!(nlh->nlmsg_flags & NLM_F_ACK_TLVS) || !(nlh->nlmsg_flags & NLM_F_CAPPED) || at >= len)
 		return;
 	if (nla_parse(tb, NLMSGERR_ATTR_MAX, (struct nlattr *)((uintptr_t)e + at), (int)(len - at),
-		      NULL) < 0 ||
-	    !tb[NLMSGERR_ATTR_MSG])
-		return;
-	(void)nla_strlcpy(a->text, tb[NLMSGERR_ATTR_MSG], sizeof a->text);
+		      NULL) == 0 &&
+	    tb[NLMSGERR_ATTR_MSG])
+		(void)nla_strlcpy(a->text, tb[NLMSGERR_ATTR_MSG], sizeof a->text);
 }
 
 static int on_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
@@ -124,8 +119,7 @@ static struct nl_cb *callbacks(struct answer *a)
 	return cb;
 }
 
-/* 0, the kernel's errno, -EAGAIN for a torn dump, -EIO or -ENOBUFS for the transport */
-static int talk(struct nl_sock *sk, struct nl_msg *msg, nlsock_fn fn, void *arg, struct err *err)
+int nlsock_request(struct nl_sock *sk, struct nl_msg *msg, nlsock_fn fn, void *arg, struct err *err)
 {
 	struct answer a = {.fn = fn, .arg = arg};
 	struct nl_cb *cb = callbacks(&a);
@@ -138,7 +132,7 @@ static int talk(struct nl_sock *sk, struct nl_msg *msg, nlsock_fn fn, void *arg,
 		r = nl_recvmsgs(sk, cb); /* goes on over EINTR by itself */
 	nl_cb_put(cb);
 	if (r == -NLE_DUMP_INTR)
-		return -EAGAIN;
+		return -EAGAIN; /* for nlsock_dump, which says it if need be */
 	if (a.error < 0 && a.text[0])
 		return err_set(err, a.error, "%s (%s)", strerror(-a.error), a.text);
 	if (a.error < 0)
@@ -148,11 +142,6 @@ static int talk(struct nl_sock *sk, struct nl_msg *msg, nlsock_fn fn, void *arg,
 	if (!a.done)
 		return err_set(err, -EIO, "netlink: %s", nl_geterror(r));
 	return 0;
-}
-
-int nlsock_request(struct nl_sock *sk, struct nl_msg *msg, nlsock_fn fn, void *arg, struct err *err)
-{
-	return talk(sk, msg, fn, arg, err);
 }
 
 int nlsock_dump(struct nl_sock *sk, int type, const void *head, size_t head_len, nlsock_fn fn,
@@ -165,7 +154,7 @@ int nlsock_dump(struct nl_sock *sk, int type, const void *head, size_t head_len,
 
 		if (restart)
 			restart(arg);
-		r = talk(sk, msg, fn, arg, err);
+		r = nlsock_request(sk, msg, fn, arg, err);
 	}
 	if (r == -EAGAIN)
 		return err_set(err, r, "links or addresses change faster than they can be read");

@@ -78,6 +78,17 @@ static inline ino_t lab_here(void)
 	return st.st_ino;
 }
 
+static inline int lab_count_fds(void)
+{
+	_cleanup_dir_ DIR *dir = opendir("/proc/self/fd");
+	int n = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		n++;
+	return n;
+}
+
 static inline json_t *lab_links(int netns_fd)
 {
 	struct err err = {0};

@@ -23,14 +23,6 @@ static bool kernel_has_dummy(void)
 	return true;
 }
 
-static int next_fd(void)
-{
-	int fd = dup(0);
-
-	(void)fd_close(fd);
-	return fd;
-}
-
 static int setting(int netns_fd, const char *key)
 {
 	struct err err = {0};
@@ -247,7 +239,7 @@ static void expect_undone(int netns, int code, const char *words)
 {
 	_cleanup_free_ char *before = lab_dump(), *after = NULL;
 	struct l2bridge_spec spec = pod_spec(1, 1500);
-	int fds[2] = {-5, -5}, next = next_fd();
+	int fds[2] = {-5, -5}, open_before = lab_count_fds();
 	struct err err = {0};
 
 	spec.queues = 2;
@@ -255,7 +247,7 @@ static void expect_undone(int netns, int code, const char *words)
 	after = lab_dump();
 	assert_string_equal(before, after);
 	assert_int_equal(fds[0], -5);
-	assert_int_equal(next_fd(), next);
+	assert_int_equal(lab_count_fds(), open_before);
 	assert_ok(&err, l2bridge_teardown(&spec, &err));
 }
 

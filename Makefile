@@ -35,6 +35,9 @@ TIER2 := api sandbox cgroups net cpu
 TIER3 := launcher handler
 FOLDERS := $(TIER1) $(TIER2) $(TIER3)
 
+# V=1 shows the whole commands
+say = $(if $(V),,@printf '  %-4s %s\n' $(1) $@; )
+
 srcs = $(wildcard $(1)/*.c)
 objs = $(patsubst %.c,$(BUILD)/%.o,$(call srcs,$(1)))
 archives = $(patsubst %,$(BUILD)/%.a,$(1))
@@ -51,11 +54,11 @@ all: $(BINS)
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(pkg_cflags) -c -o $@ $<
+	$(call say,CC)$(CC) $(CFLAGS) $(pkg_cflags) -c -o $@ $<
 
 define archive_rule
 $(BUILD)/$(1).a: $(call objs,$(1))
-	@rm -f $$@ && mkdir -p $$(@D) && ar rcs $$@ $$^
+	$$(call say,AR)rm -f $$@ && mkdir -p $$(@D) && ar rcs $$@ $$^
 endef
 $(foreach f,$(FOLDERS),$(eval $(call archive_rule,$(f))))
 
@@ -63,15 +66,15 @@ $(foreach f,$(FOLDERS),$(eval $(call archive_rule,$(f))))
 VIRTPOD_OBJS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out cmd/virt-%.c,$(wildcard cmd/*.c)))
 
 $(BUILD)/virtpod: $(VIRTPOD_OBJS) $(call archives,handler launcher cgroups net cpu api lib)
-	$(CC) $(LDFLAGS) -o $@ $(VIRTPOD_OBJS) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
+	$(call say,LD)$(CC) $(LDFLAGS) -o $@ $(VIRTPOD_OBJS) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
 		$(call pkg_libs,$(FOLDERS) cmd)
 
 $(BUILD)/virt-handler: $(BUILD)/cmd/virt-handler.o $(call archives,handler $(TIER2) $(TIER1))
-	$(CC) $(LDFLAGS) -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
+	$(call say,LD)$(CC) $(LDFLAGS) -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
 		$(call pkg_libs,handler $(TIER2) $(TIER1))
 
 $(BUILD)/virt-launcher: $(BUILD)/cmd/virt-launcher.o $(call archives,launcher sandbox api lib)
-	$(CC) $(LDFLAGS) -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
+	$(call say,LD)$(CC) $(LDFLAGS) -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
 		$(call pkg_libs,launcher sandbox api lib)
 
 # --- tests -------------------------------------------------------------------------------------
@@ -89,7 +92,7 @@ UNIT_BINS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SRCS))
 define unit_rule
 $(BUILD)/unit/$(1)/%: $(BUILD)/tests/unit/$(1)/%.o $(call archives,$(call below,$(1)))
 	@mkdir -p $$(@D)
-	$(CC) $(LDFLAGS) -o $$@ $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group \
+	$$(call say,LD)$(CC) $(LDFLAGS) -o $$@ $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group \
 		$(call pkg_libs,$(call below,$(1))) -lcmocka
 endef
 $(foreach f,$(FOLDERS),$(eval $(call unit_rule,$(f))))

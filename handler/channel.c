@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <sys/epoll.h>
 #include <time.h>
 
@@ -31,7 +32,8 @@ struct channel {
 	struct request waiting[MAX_WAITING];
 	uint64_t second;
 	unsigned events;
-	int *freed; /* set when freed during a callback */
+	bool entered; /* a callback of ours runs: whoever frees the channel leaves the memory to us */
+	bool dead;    /* freed meanwhile */
 };
 
 static void request_forget(struct request *q)
@@ -49,37 +51,37 @@ static void request_answer(struct request *q, int r, const json_t *reply, const 
 	fn(arg, r, reply, err);
 }
 
+static void leave(struct channel *c)
+{
+	if (c->dead && !c->entered)
+		free(c);
+}
+
 void channel_free(struct channel *c)
 {
 	struct err err = {0};
 
 	if (!c)
 		return;
-	if (c->freed)
-		*c->freed = 1;
 	c->source = sd_event_source_disable_unref(c->source); /* no new requests from the answers */
 	(void)err_set(&err, -ECANCELED, "the channel to the launcher was given up");
 	for (int i = 0; i < MAX_WAITING; i++)
 		if (c->waiting[i].id)
 			request_answer(&c->waiting[i], err.code, NULL, &err);
-	(void)fd_close(c->fd);
-	free(c);
+	c->fd = fd_close(c->fd);
+	c->dead = true;
+	leave(c);
 }
 
 /* Everybody who waits hears of the end, then the owner; any of them may free the channel. */
 static void channel_end(struct channel *c, const struct err *err)
 {
-	int freed = 0;
-
-	c->freed = &freed;
 	c->source = sd_event_source_disable_unref(c->source);
-	for (int i = 0; i < MAX_WAITING && !freed; i++)
+	for (int i = 0; i < MAX_WAITING && !c->dead; i++)
 		if (c->waiting[i].id)
 			request_answer(&c->waiting[i], err->code, NULL, err);
-	if (freed)
-		return;
-	c->freed = NULL;
-	c->ops->closed(c->arg, err);
+	if (!c->dead)
+		c->ops->closed(c->arg, err);
 }
 
 static int take_reply(struct channel *c, const json_t *msg, struct err *err)
@@ -128,8 +130,8 @@ static int on_readable(sd_event_source *source, int fd, uint32_t revents, void *
 	struct channel *c = userdata;
 	struct err err = {0};
 	json_t *msg = NULL;
-	int freed = 0, r;
 	size_t n_fds = 0;
+	int r;
 
 	(void)source;
 	(void)revents;
@@ -138,16 +140,15 @@ static int on_readable(sd_event_source *source, int fd, uint32_t revents, void *
 		return 0;
 	if (r == 0)
 		r = err_set(&err, -ECONNRESET, "launcher: closed its end of the channel");
-	c->freed = &freed;
+	c->entered = true;
 	if (r > 0)
 		r = json_object_get(msg, "event") ? take_event(c, msg, &err)
 						  : take_reply(c, msg, &err);
 	json_decref(msg);
-	if (freed)
-		return 0;
-	c->freed = NULL;
-	if (r < 0)
+	if (r < 0 && !c->dead)
 		channel_end(c, &err);
+	c->entered = false;
+	leave(c);
 	return 0;
 }
 

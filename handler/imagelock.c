@@ -70,7 +70,7 @@ static void find_holder(int fd, char *buf, size_t size)
 			continue;
 		(void)snprintf(path, sizeof path, "/proc/%s/comm", de->d_name);
 		if (file_read_line_at(AT_FDCWD, path, comm, sizeof comm) == 0) {
-			(void)snprintf(buf, size, "process %s (%s)", de->d_name, comm);
+			(void)snprintf(buf, size, "process %.20s (%.20s)", de->d_name, comm);
 			return;
 		}
 	}

@@ -100,10 +100,17 @@ static int entered(struct pod *pod, const json_t *reply, struct err *err)
 static int ask_to_enter(struct pod *pod, const struct sandbox_layers *layers, int dev,
 			struct err *err)
 {
-	json_t *fields = json_pack("{s:o, s:s, s:[s]}", "sandbox", sandbox_layers_to_json(layers),
-				   "hostname", pod->record.name, "fds", "dev");
+	/* a host name has at most 64 bytes, a VMI's name may have 253 */
+	_cleanup_free_ char *hostname = xstrndup(pod->record.name, 63);
+	json_t *fds = json_array();
+	json_t *fields;
 
-	return launcher_step_request(pod, "enter", fields, &dev, 1, ENTER_TIMEOUT, entered, err);
+	if (layers->mount) /* without it the pod sees the host's /dev */
+		(void)json_array_append_new(fds, json_string("dev"));
+	fields = json_pack("{s:o, s:s, s:s, s:o}", "sandbox", sandbox_layers_to_json(layers),
+			   "hostname", hostname, "qemu", pod->h->qemu, "fds", fds);
+	return launcher_step_request(pod, "enter", fields, &dev, json_array_size(fds),
+				     ENTER_TIMEOUT, entered, err);
 }
 
 int step_spawn(struct pod *pod, struct err *err)

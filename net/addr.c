@@ -48,7 +48,7 @@ static int parse(const char *text, struct nl_addr **ret, struct err *err)
 	struct nl_addr *a;
 	int prefix = -1;
 
-	if (text[len] == '/' && len < sizeof ip) {
+	if (len < sizeof ip && text[len] == '/') {
 		memcpy(ip, text, len);
 		prefix = parse_prefix(text + len + 1, (int)size * 8);
 	}

@@ -203,7 +203,7 @@ int net_bridge_ensure(const struct net_bridge_spec *spec, struct err *err)
 int net_bridge_ports(const char *name, struct err *err)
 {
 	_cleanup_nlsock_ struct nl_sock *sk = NULL;
-	struct linkinfo l;
+	struct linkinfo l = {0};
 	int r = nlsock_open(-1, &sk, err);
 
 	if (r == 0)

@@ -309,7 +309,7 @@ int l2bridge_setup(int netns_fd, const struct l2bridge_spec *spec, int *ret_tap_
 		   struct err *err)
 {
 	_cleanup_nlsock_ struct nl_sock *host = NULL;
-	int fds[TAP_QUEUES_MAX];
+	int fds[TAP_QUEUES_MAX] = {0};
 	struct wiring w = {.spec = spec, .netns_fd = netns_fd, .tap_fds = fds};
 	bool made = false;
 	int r = check_spec(spec, &w.names, err);

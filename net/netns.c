@@ -89,7 +89,7 @@ static int unshare_onto(const char *path, struct err *err)
 static int lo_up(int netns_fd, struct err *err)
 {
 	_cleanup_nlsock_ struct nl_sock *sk = NULL;
-	struct linkinfo lo;
+	struct linkinfo lo = {0};
 	int r = nlsock_open(netns_fd, &sk, err);
 
 	if (r == 0)

@@ -13,6 +13,7 @@ struct check {
 	const char *prefix;	   /* its path: "spec" or "spec.template.spec" */
 	const json_t *annotations; /* may be NULL */
 	const char *annotations_path;
+	bool sized; /* memory comes from elsewhere */
 	struct causes *causes;
 };
 

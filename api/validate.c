@@ -161,6 +161,8 @@ void vm_validate(const json_t *vm, struct causes *causes)
 			  "is missing: it holds the machine's spec");
 		return;
 	}
+	/* an instance type brings the size; refused as not built, it is not the user's omission */
+	c.sized = json_get(vm, "spec.instancetype") || json_get(vm, "spec.preference");
 	vmi = vm_to_vmi(vm);
 	c.spec = json_get(vmi, "spec");
 	check_spec(&c);

@@ -172,6 +172,14 @@ static void check_boot_order(const struct check *c)
 	}
 }
 
+/* KubeVirt's own output writes an absent capacity as "0". */
+static bool is_given(const json_t *capacity)
+{
+	struct quantity q;
+
+	return capacity && quantity_from_json(capacity, &q, NULL) == 0 && quantity_sign(&q) != 0;
+}
+
 static void check_capacity(const struct check *c, size_t i, const json_t *volume, const char *field)
 {
 	const json_t *value = json_get(volume, field);
@@ -180,10 +188,10 @@ static void check_capacity(const struct check *c, size_t i, const json_t *volume
 
 	if (!value || quantity_from_json(value, &q, NULL) < 0)
 		return;
-	if (quantity_sign(&q) <= 0 || quantity_value(&q, &bytes) < 0 || bytes > INT64_C(1) << 52)
+	if (quantity_sign(&q) < 0 || quantity_value(&q, &bytes) < 0 || bytes > INT64_C(1) << 52)
 		check_item(c, CAUSE_INVALID, "volumes", i, field,
-			   "is '%.60s', must be more than 0 and at most 4 PiB",
-			   json_is_string(value) ? json_string_value(value) : "0");
+			   "is '%.60s', must not be negative, and at most 4 PiB",
+			   json_string_value(value));
 }
 
 static void check_host_disk(const struct check *c, size_t i, const json_t *volume)
@@ -201,7 +209,7 @@ static void check_host_disk(const struct check *c, size_t i, const json_t *volum
 	if (!type || (strcmp(type, "Disk") != 0 && strcmp(type, "DiskOrCreate") != 0))
 		check_item(c, CAUSE_INVALID, "volumes", i, "hostDisk.type",
 			   "is '%.60s', must be Disk or DiskOrCreate", type ? type : "");
-	else if (capacity && !strcmp(type, "Disk"))
+	else if (is_given(capacity) && !strcmp(type, "Disk"))
 		check_item(c, CAUSE_INVALID, "volumes", i, "hostDisk.capacity",
 			   "goes with type DiskOrCreate only: a Disk has the image's size");
 	check_capacity(c, i, volume, "hostDisk.capacity");
@@ -218,7 +226,7 @@ static void check_volume(const struct check *c, size_t i, const json_t *volume)
 		check_host_disk(c, i, volume);
 	if (!json_get(volume, "emptyDisk"))
 		return;
-	if (!json_get(volume, "emptyDisk.capacity"))
+	if (!is_given(json_get(volume, "emptyDisk.capacity")))
 		check_item(c, CAUSE_REQUIRED, "volumes", i, "emptyDisk.capacity",
 			   "is missing: say how large the disk is, such as 2Gi");
 	check_capacity(c, i, volume, "emptyDisk.capacity");

@@ -19,6 +19,12 @@
 #define PORTS_PER_SLOT 8
 #define FIRST_SLOT     2
 
+/*
+ * Conventional PCI devices get slots of their own, for QEMU would give them slot 1. A plan holds at
+ * most 14: 8 NICs, 5 AHCI controllers, a watchdog.
+ */
+#define FIRST_PCI_SLOT 0x10
+
 void argv_fd(const struct argv *a, int fd, char ret[static 96], const char *fmt, ...)
 {
 	va_list ap;
@@ -48,6 +54,14 @@ void argv_pcie_device(struct argv *a, const char *device)
 	args_add(&a->args, "-device");
 	args_add(&a->args, device);
 	args_opt(&a->args, "bus", "pci.%u", a->ports);
+}
+
+void argv_pci_device(struct argv *a, const char *device)
+{
+	args_add(&a->args, "-device");
+	args_add(&a->args, device);
+	args_opt(&a->args, "bus", "pcie.0");
+	args_opt(&a->args, "addr", "0x%x", FIRST_PCI_SLOT + a->pci_slots++);
 }
 
 bool argv_boot_order_given(const struct plan *p)
@@ -215,8 +229,7 @@ static void add_devices(struct argv *a)
 		argv_pcie_device(a, "virtio-rng-pci,rng=objrng0,id=rng0");
 	}
 	if (p->watchdog != WATCHDOG_NONE) {
-		args_add(v, "-device");
-		args_add(v, "i6300esb,id=watchdog0,bus=pcie.0");
+		argv_pci_device(a, "i6300esb,id=watchdog0");
 		args_add(v, "-action");
 		args_addf(v, "watchdog=%s", action[p->watchdog]);
 	}

@@ -93,7 +93,8 @@ static void add_device(struct argv *a, const struct disk *d)
 
 	begin_device(a, d);
 	args_opt(v, "drive", "disk%u", d->index);
-	args_opt(v, "id", "ua-%s", p->name);
+	/* a disk and a network of one VM may have the same name */
+	args_opt(v, "id", "disk-%s", p->name);
 	if (p->serial)
 		args_opt(v, "serial", "%s", p->serial);
 	if (d->bootindex)
@@ -114,8 +115,10 @@ static void add_controller(struct argv *a, const struct disk *d)
 	if (d->plan->bus == BUS_SCSI && d->on_bus == 0)
 		argv_pcie_device(a, "virtio-scsi-pci,id=scsi0");
 	if (d->plan->bus == BUS_SATA && d->on_bus > 0 && d->on_bus % SATA_PORTS == 0) {
-		args_add(&a->args, "-device");
-		args_addf(&a->args, "ich9-ahci,id=sata%u,bus=pcie.0", d->on_bus / SATA_PORTS);
+		_cleanup_free_ char *ahci =
+			xasprintf("ich9-ahci,id=sata%u", d->on_bus / SATA_PORTS);
+
+		argv_pci_device(a, ahci);
 	}
 }
 

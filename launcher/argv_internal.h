@@ -10,6 +10,7 @@ struct argv {
 	const struct plan *plan;
 	const struct argv_fds *fds; /* NULL: placeholders */
 	unsigned ports;		    /* PCIe root ports made so far */
+	unsigned pci_slots;	    /* conventional PCI devices so far */
 };
 
 /* A descriptor's number as text, or the name from `fmt` when there are no descriptors yet. */
@@ -18,6 +19,9 @@ void argv_fd(const struct argv *a, int fd, char ret[static 96], const char *fmt,
 
 /* Add a root port, then "-device `device`,bus=…" on it. */
 void argv_pcie_device(struct argv *a, const char *device);
+
+/* Add "-device `device`" in a slot of pcie.0: for what has no PCIe interface. */
+void argv_pci_device(struct argv *a, const char *device);
 
 /* Does anything have a boot order? Without, the first disk is booted from. */
 bool argv_boot_order_given(const struct plan *p);

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-/* QEMU's names of the models that KubeVirt has; PCI ones sit on pcie.0, as 7.2's q35 allows. */
+/* QEMU's names of the models that KubeVirt has. */
 static const struct {
 	const char *name;
 	bool pcie, virtio;
@@ -57,7 +57,7 @@ static void add_netdev(struct argv *a, unsigned i)
 	const struct argv_nic_fds *f = a->fds ? &a->fds->nic[i] : NULL;
 
 	args_add(&a->args, "-netdev");
-	args_addf(&a->args, "tap,id=hostua-%s", nic->name);
+	args_addf(&a->args, "tap,id=host-%s", nic->name);
 	add_fd_list(a, "", f ? f->tap : NULL, nic->queues, nic->name);
 	/* QEMU 7.2 aborts on vhost=on without the device, so only with descriptors in hand */
 	if (f && f->n_vhost) {
@@ -73,15 +73,12 @@ static void add_nic(struct argv *a, unsigned i, bool pcie, bool virtio)
 	struct args *v = &a->args;
 
 	add_netdev(a, i);
-	if (pcie) {
+	if (pcie)
 		argv_pcie_device(a, nic->model);
-	} else {
-		args_add(v, "-device");
-		args_add(v, nic->model);
-		args_opt(v, "bus", "pcie.0");
-	}
-	args_opt(v, "netdev", "hostua-%s", nic->name);
-	args_opt(v, "id", "ua-%s", nic->name);
+	else
+		argv_pci_device(a, nic->model);
+	args_opt(v, "netdev", "host-%s", nic->name);
+	args_opt(v, "id", "nic-%s", nic->name);
 	args_opt(v, "mac", "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4], m[5]);
 	if (virtio && nic->mtu)
 		args_opt(v, "host_mtu", "%u", nic->mtu);

@@ -242,7 +242,7 @@ void start_request(struct launcher *l, const struct reply_to *to, const json_t *
 		outcome_fd = named_fds_take(fds, "outcome");
 		r = start(l, json_str(msg, "qemu"), fds, &err);
 	}
-	if (l->qemu.pid) {
+	if (fresh && l->qemu.pid) {
 		l->stage = STAGE_STARTING;
 		l->start_to = *to;
 		l->start_deadline = launcher_now(l) + START_TIMEOUT_US;

@@ -97,16 +97,26 @@ int cgroup_pod_empty(struct cgroup_host *h, const char *uid, bool *ret, struct e
 
 /*
  * Remove the pod's groups, and our top groups with the last pod's. Waits up to one second for
- * processes that are dying; then -EBUSY names one that is alive, and nothing was removed.
- * A pod that is gone, or half gone, is no error.
+ * processes that are dying; then -EBUSY names one that is still there, and nothing was removed. (A
+ * killed guest of many GiB takes longer: wait with cgroup_pod_events.) A pod that is gone, or half
+ * gone, is no error.
  */
 int cgroup_pod_destroy(struct cgroup_host *h, const char *uid, struct err *err);
 
 /*
- * Everything that can be shown of a pod, as the kernel says it now; numbers in bytes, microseconds,
- * CPU lists as text, null for "no limit". Keys: mode, paths, cpuset{emu,vcpu}, exclusivity, limits,
- * use, events, devices, tasks. exclusivity "kernel" means on v1: no other cpuset can hold the
- * vCPU CPUs; tasks of the root cpuset still may run there. The caller owns *ret.
+ * Everything that can be shown of a pod, as the kernel says it now; the caller owns *ret. Sizes in
+ * bytes, times in microseconds, CPU lists as text, null for "none" and "no limit". Keys:
+ *   mode         "v1"
+ *   paths, tasks by group (unified, cpuset, cpusetVcpu, memory, pids, cpu, devices): path as in
+ *                /proc/PID/cgroup, array of host tids
+ *   cpuset       emu, vcpu (null: no dedicated CPUs): cpus, effectiveCpus, mems, exclusive
+ *   exclusivity  of the vCPU CPUs: "kernel", "ledger", null without any. "kernel" means on v1 that
+ *                no other cpuset can hold them; tasks of the root cpuset still may run there
+ *   limits       memoryMax, memorySwapMax, pidsMax, cpuQuotaUs, cpuPeriodUs, cpuShares
+ *   use          memoryBytes, memoryPeakBytes, pids, cpuUsec, cpuPeriods, cpuThrottledPeriods,
+ *                cpuThrottledUsec
+ *   events       oomKills, memoryLimitHits, pidsLimitHits
+ *   devices      allowed ones, as "c 10:232 rwm"
  */
 int cgroup_pod_read(struct cgroup_host *h, const char *uid, json_t **ret, struct err *err);
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 struct sandbox_bind {
-	const char *source; /* absolute, without "." or ".." or blanks in it; borrowed */
+	const char *source; /* absolute, no ".", "..", blanks or linked folders in it; borrowed */
 	bool optional;	    /* left out where the host has no such path */
 };
 

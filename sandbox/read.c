@@ -177,21 +177,33 @@ static int read_fd(int dir, const char *name, void *arg)
 static int read_files(int proc, json_t *out)
 {
 	_cleanup_json_ json_t *fds = json_array();
-	_cleanup_free_ char *map = NULL;
 	json_t *root;
 	int r = read_link(proc, "root", &root);
 
 	if (r < 0)
 		return r;
 	json_object_set_new(out, "root", root);
-	r = file_read_at(proc, "uid_map", 16 * 1024, &map, NULL);
-	if (r < 0)
-		return r;
-	json_object_set_new(out, "uidMap", procfs_map(map));
 	r = procfs_each(proc, "fd", read_fd, fds);
 	if (r < 0)
 		return r;
 	json_object_set_new(out, "fds", TAKE_PTR(fds));
+	return 0;
+}
+
+static int read_maps(int proc, json_t *out)
+{
+	static const struct {
+		const char *file, *name;
+	} maps[] = {{"uid_map", "uidMap"}, {"gid_map", "gidMap"}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(maps); i++) {
+		_cleanup_free_ char *text = NULL;
+		int r = file_read_at(proc, maps[i].file, 16 * 1024, &text, NULL);
+
+		if (r < 0)
+			return r;
+		json_object_set_new(out, maps[i].name, procfs_map(text));
+	}
 	return 0;
 }
 
@@ -234,7 +246,7 @@ static int read_threads(int proc, json_t *out)
 static int read_all(int proc, json_t *out)
 {
 	static int (*const parts[])(int proc, json_t *out) = {
-		read_namespaces, read_mounts, read_limits, read_files, read_threads,
+		read_namespaces, read_maps, read_mounts, read_limits, read_files, read_threads,
 	};
 	_cleanup_free_ char *status = NULL;
 	int r = file_read_at(proc, "status", STATUS_MAX, &status, NULL);

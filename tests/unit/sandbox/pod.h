@@ -65,7 +65,8 @@ static inline int payload_enter(const json_t *request, int dev_fd, struct err *e
 	struct sandbox_bind binds[SANDBOX_MAX_BINDS];
 	struct sandbox_enter enter = {
 		.hostname = "pod-under-test", .dev_fd = dev_fd, .binds = binds, .nofile = 777};
-	int r = sandbox_binds_for_qemu(POD_QEMU, binds, &enter.n_binds, err);
+	const char *other = json_string_value(json_object_get(request, "qemu"));
+	int r = sandbox_binds_for_qemu(other ? other : POD_QEMU, binds, &enter.n_binds, err);
 
 	if (!r)
 		r = sandbox_layers_from_json(json_object_get(request, "layers"), &enter.layers,
@@ -176,7 +177,9 @@ static inline json_t *pod_ask(struct pod *pod, json_t *request_consume)
 	return reply;
 }
 
-static inline int pod_enter(struct pod *pod, const struct sandbox_layers *layers, char *message)
+/* qemu: another path to bind, or NULL. message: at least ERR_MSG_MAX. */
+static inline int pod_enter_with(struct pod *pod, const struct sandbox_layers *layers,
+				 const char *qemu, char *message)
 {
 	static const struct sandbox_node kvm = {"kvm", 10, 232};
 	_cleanup_json_ json_t *reply = NULL;
@@ -185,13 +188,19 @@ static inline int pod_enter(struct pod *pod, const struct sandbox_layers *layers
 	int fd;
 
 	assert_int_equal(sandbox_dev_create(POD_UID, POD_GID, &kvm, 1, &dev, &err), 0);
-	frame_send(pod->sock, json_pack("{s:o}", "layers", sandbox_layers_to_json(layers)), &dev,
-		   1);
+	frame_send(pod->sock,
+		   json_pack("{s:o, s:s*}", "layers", sandbox_layers_to_json(layers), "qemu", qemu),
+		   &dev, 1);
 	reply = frame_recv(pod->sock, &fd);
 	assert_non_null(reply);
 	(void)snprintf(message, ERR_MSG_MAX, "%s",
 		       json_string_value(json_object_get(reply, "message")));
 	return (int)json_integer_value(json_object_get(reply, "code"));
+}
+
+static inline int pod_enter(struct pod *pod, const struct sandbox_layers *layers, char *message)
+{
+	return pod_enter_with(pod, layers, NULL, message);
 }
 
 /* Spawned and entered, or the test fails. */

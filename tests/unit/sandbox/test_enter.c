@@ -188,7 +188,9 @@ static void everything_on_from_outside(void **state)
 	assert_json(FIELD(json, "groups"), "[]");
 	assert_json(FIELD(json, "uidMap"), "[{\"count\":1,\"inside\":107,\"outside\":200107}]");
 	assert_json(json_array_get(FIELD(json, "nsPid"), 1), "1");
+	assert_json(FIELD(json, "gidMap"), "[{\"count\":1,\"inside\":107,\"outside\":200108}]");
 	assert_int_equal(json_array_size(FIELD(json, "threads")), 1);
+	assert_int_equal(json_array_size(FIELD(json, "fds")), 4); /* no folder of the host */
 }
 
 static void limits_are_set(void **state)
@@ -377,6 +379,26 @@ static void entering_twice_is_refused(void **state)
 	assert_non_null(strstr(message, "stage 'root'"));
 }
 
+static void assert_not_entered(const char *qemu, int code, const char *text)
+{
+	struct sandbox_spawn spawn = pod_spawn(sandbox_layers_all);
+	char message[ERR_MSG_MAX] = "";
+	struct err err = {0};
+
+	assert_int_equal(pod_start(&spawn, &pod, &err), 0);
+	assert_int_equal(pod_enter_with(&pod, &sandbox_layers_all, qemu, message), code);
+	if (!strstr(message, "stage 'root'") || !strstr(message, text))
+		fail_msg("'%s' does not say '%s'", message, text);
+	pod_end(&pod);
+}
+
+static void a_bind_that_cant_be_is_named(void **state)
+{
+	(void)state;
+	assert_not_entered("/usr/bin/no-such-qemu", -ENOENT, "binding /usr/bin/no-such-qemu");
+	assert_not_entered("/proc/version", -EEXIST, "making /proc");
+}
+
 static void only_pid_1_may_enter(void **state)
 {
 	struct sandbox_enter enter = {.layers = sandbox_layers_all};
@@ -400,6 +422,7 @@ int main(int argc, char **argv)
 		T(each_layer_can_be_off_alone),
 		T(all_layers_can_be_off),
 		T(entering_twice_is_refused),
+		T(a_bind_that_cant_be_is_named),
 		T(only_pid_1_may_enter),
 	};
 

@@ -17,8 +17,7 @@
 #include <time.h>
 
 /* mov dx, 0x3f8; mov al, 'K'; out dx, al; hlt; jmp to hlt */
-static const unsigned char boot_sector[512] = {0xba, 0xf8, 0x03, 0xb0,	       'K',	    0xee,
-					       0xf4, 0xeb, 0xfd, [510] = 0x55, [511] = 0xaa};
+static const char boot_code[] = "\xba\xf8\x03\xb0K\xee\xf4\xeb\xfd";
 
 enum { FD_CONTROL = 3, FD_QMP, FD_SERIAL, FD_DISK, FD_TAP, FD_BLOB, FD_END };
 
@@ -162,12 +161,14 @@ static void tell(const char *command, const char *reply)
 
 static int disk_new(void)
 {
+	unsigned char sector[512] = {[510] = 0x55, [511] = 0xaa};
 	char path[] = "/var/tmp/virtpod-test-XXXXXX";
 	int fd = mkostemp(path, O_CLOEXEC), direct;
 
+	memcpy(sector, boot_code, sizeof boot_code - 1);
 	assert_true(fd >= 0);
 	assert_int_equal(ftruncate(fd, 1 << 20), 0);
-	assert_int_equal(fd_write_all(fd, boot_sector, sizeof boot_sector), 0);
+	assert_int_equal(fd_write_all(fd, sector, sizeof sector), 0);
 	direct = open(path, O_RDWR | O_DIRECT | O_CLOEXEC);
 	assert_int_equal(unlink(path), 0);
 	(void)close(fd);

@@ -2,6 +2,7 @@
 /* What the pod's first process is like right after its execve, and what is left when it fails. */
 #include "tests/unit/sandbox/pod.h"
 
+#include <grp.h>
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -42,13 +43,13 @@ static json_t *payload_request(const json_t *request)
 	(void)sigprocmask(SIG_SETMASK, NULL, &blocked);
 	if (readlink("/proc/self/fd/0", null, sizeof null - 1) < 0)
 		null[0] = 0;
-	return json_pack("{s:o, s:o, s:i, s:b, s:b, s:s, s:s, s:i, s:i, s:i, s:o, s:o}", "env", env,
-			 "fds", open_fds(), "umask", (int)mask, "pipe is default",
-			 pipe.sa_handler == SIG_DFL, "usr1 is blocked",
-			 sigismember(&blocked, SIGUSR1) == 1, "cwd", getcwd(cwd, sizeof cwd),
-			 "stdin", null, "sid", (int)getsid(0), "pid", (int)getpid(), "uid",
-			 (int)getuid(), "cgroup", text_of("/proc/self/cgroup"), "setgroups",
-			 text_of("/proc/self/setgroups"));
+	return json_pack(
+		"{s:i, s:o, s:o, s:i, s:b, s:b, s:s, s:s, s:i, s:i, s:i, s:o, s:o}", "groups",
+		getgroups(0, NULL), "env", env, "fds", open_fds(), "umask", (int)mask,
+		"pipe is default", pipe.sa_handler == SIG_DFL, "usr1 is blocked",
+		sigismember(&blocked, SIGUSR1) == 1, "cwd", getcwd(cwd, sizeof cwd), "stdin", null,
+		"sid", (int)getsid(0), "pid", (int)getpid(), "uid", (int)getuid(), "cgroup",
+		text_of("/proc/self/cgroup"), "setgroups", text_of("/proc/self/setgroups"));
 }
 
 static struct pod pod;
@@ -88,10 +89,12 @@ static void inherits_nothing(void **state)
 	struct sandbox_spawn spawn = pod_spawn(sandbox_layers_all);
 	int stray = open("/etc/passwd", O_RDONLY); /* not close-on-exec */
 	_cleanup_json_ json_t *json = NULL;
+	const gid_t groups[] = {4, 27};
 	sigset_t usr1, old;
 
 	(void)state;
 	assert_true(stray >= 0);
+	assert_int_equal(setgroups(2, groups), 0);
 	assert_int_equal(setenv("SECRET", "1", 1), 0);
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)umask(0077);
@@ -100,6 +103,7 @@ static void inherits_nothing(void **state)
 	(void)sigprocmask(SIG_BLOCK, &usr1, &old);
 	start(&spawn);
 	(void)sigprocmask(SIG_SETMASK, &old, NULL);
+	assert_int_equal(setgroups(0, NULL), 0);
 	(void)umask(022);
 	(void)signal(SIGPIPE, SIG_DFL);
 	(void)close(stray);
@@ -115,6 +119,7 @@ static void inherits_nothing(void **state)
 	assert_member(json, "sid", "1");
 	assert_member(json, "uid", "107");
 	assert_member(json, "setgroups", "\"deny\\n\"");
+	assert_member(json, "groups", "0");
 }
 
 /* The two that entering needs, and no more, in its own user namespace only. */

@@ -5,6 +5,7 @@
 
 #include <cap-ng.h>
 #include <errno.h>
+#include <stdbool.h>
 
 static const struct {
 	unsigned cap;

@@ -36,6 +36,7 @@ struct handler {
 	unsigned idle_ticks; /* seconds without work, of an on-demand handler */
 	json_t *refused;     /* {uid: value of changes when its start was refused} */
 
+	int lock_fd;	  /* run/handler.lock, held: one handler per root */
 	int launcher_fd;  /* virt-launcher's executable */
 	const char *qemu; /* path of QEMU's */
 	char node[65];	  /* this node's name */

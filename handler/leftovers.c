@@ -95,7 +95,6 @@ static bool veth_is_owned(struct handler *h, const char *ifname)
 static void remove_link(struct handler *h, const json_t *link, const char *kind)
 {
 	const char *name = json_str(link, "name");
-	const char *tag = str_after(json_str(link, "alias"), "virtpod:");
 	struct l2bridge_spec spec = {.tag = h->paths.tag};
 	struct err err = {0};
 	int r;
@@ -103,7 +102,7 @@ static void remove_link(struct handler *h, const json_t *link, const char *kind)
 	if (!str_eq(json_str(link, "kind"), kind))
 		return;
 	if (str_eq(kind, "bridge")) {
-		r = net_bridge_remove(name, tag, &err);
+		r = net_bridge_remove(name, h->paths.tag, &err);
 		if (r == 1)
 			return; /* a pod's port is on it */
 	} else {

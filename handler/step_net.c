@@ -109,6 +109,7 @@ static int remove_nic(struct pod *pod, const struct plan_nic *nic, struct err *e
 {
 	struct link_names names;
 	struct l2bridge_spec spec;
+	struct err refusal = {0};
 	int r;
 
 	link_names(&pod->h->paths, pod->record.uid, nic, &names);
@@ -116,8 +117,10 @@ static int remove_nic(struct pod *pod, const struct plan_nic *nic, struct err *e
 	r = l2bridge_teardown(&spec, err);
 	if (r < 0)
 		return r;
-	r = net_bridge_remove(names.bridge, names.bridge_tag, err);
-	return r < 0 ? r : 0; /* 1: another pod's port is on it */
+	r = net_bridge_remove(names.bridge, names.bridge_tag, &refusal);
+	if (r < 0 && r != -EPERM) /* EPERM: it never was ours, the step failed for that */
+		return err_set(err, r, "%s", refusal.msg);
+	return 0; /* 1: another pod's port is on it */
 }
 
 int undo_net(struct pod *pod, struct err *err)

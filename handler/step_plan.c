@@ -13,13 +13,13 @@
 #include <errno.h>
 #include <string.h>
 
-/* The object was admitted when it was created; the configuration may have changed since. */
+/* The object was admitted when it was created, perhaps by another version of this program. */
 int step_admit(struct pod *pod, struct err *err)
 {
 	_cleanup_causes_ struct causes causes = {0};
 	const struct kind *kind;
 
-	if (admit(pod->vmi, pod->record.ns, &pod->h->cluster, &kind, &causes) < 0)
+	if (admit(pod->vmi, pod->record.ns, &kind, &causes) < 0)
 		return causes_to_err(&causes, err);
 	return 0;
 }

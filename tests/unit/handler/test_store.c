@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The two files: round trips, versions that are never reused, what a reboot voids, damage. */
+#include "tests/unit/unit.h"
+
+#include "handler/store.h"
+
+#include "lib/file.h"
+#include "lib/json.h"
+#include "lib/util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <string.h>
+#include <unistd.h>
+
+#define KIND "virtualmachineinstances.kubevirt.io"
+
+struct fixture {
+	char root[64];
+	struct paths paths;
+	struct store *store;
+	struct err err;
+};
+
+static void open_store(struct fixture *f)
+{
+	assert_int_equal(store_open(&f->paths, &f->store, &f->err), 0);
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = xcalloc(1, sizeof *f);
+
+	(void)snprintf(f->root, sizeof f->root, "/tmp/virtpod-store-XXXXXX");
+	assert_non_null(mkdtemp(f->root));
+	assert_int_equal(paths_open(f->root, true, &f->paths, &f->err), 0);
+	open_store(f);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	store_close(f->store);
+	paths_close(&f->paths);
+	(void)rm_rf_at(AT_FDCWD, f->root);
+	free(f);
+	return 0;
+}
+
+static uint64_t put(struct fixture *f, const char *ns, const char *name)
+{
+	_cleanup_json_ json_t *o = json_pack("{s:{s:s}}", "metadata", "name", name);
+
+	assert_int_equal(store_put(f->store, KIND, ns, name, o, &f->err), 0);
+	return strtoull(json_str(o, "metadata.resourceVersion"), NULL, 10);
+}
+
+static void test_objects(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_json_ json_t *list = NULL, *all = NULL, *one = NULL;
+
+	put(f, "b", "two");
+	put(f, "a", "two");
+	put(f, "a", "one");
+	assert_int_equal(store_list(f->store, KIND, "a", &list, &f->err), 0);
+	assert_int_equal(json_array_size(list), 2);
+	assert_string_equal(json_str(list, "[0].metadata.name"), "one");
+	assert_int_equal(store_list(f->store, KIND, NULL, &all, &f->err), 0);
+	assert_int_equal(json_array_size(all), 3);
+	assert_int_equal(store_get(f->store, KIND, "b", "two", &one, &f->err), 0);
+	assert_int_equal(store_delete(f->store, KIND, "b", "two", &f->err), 0);
+	assert_int_equal(store_delete(f->store, KIND, "b", "two", &f->err), -ENOENT);
+	err_clear(&f->err);
+	assert_int_equal(store_get(f->store, KIND, "b", "one", &one, &f->err), -ENOENT);
+	assert_non_null(strstr(f->err.msg, "\"one\" not found"));
+}
+
+/* Versions go up over status changes, deletions and an end without close (kill -9). */
+static void test_versions(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t last = put(f, "a", "one");
+
+	for (int i = 0; i < 2500; i++) {
+		uint64_t v = store_next_version(f->store);
+
+		assert_true(v > last);
+		last = v;
+		if (i % 997 == 0) { /* as after kill -9: the old handle writes nothing any more */
+			struct store *lost = f->store;
+
+			open_store(f);
+			assert_true(store_version(f->store) >= last);
+			store_close(lost);
+		}
+	}
+	assert_true(put(f, "a", "two") > last);
+}
+
+static void test_pods_and_cpus(void **state)
+{
+	struct fixture *f = *state;
+	struct store_pod pod = {.uid = (char[]){"u1"},
+				.ns = (char[]){"a"},
+				.name = (char[]){"one"},
+				.step = 4,
+				.host_id = 1879048192u,
+				.pid = 4242,
+				.pid_start = 99};
+	_cleanup_json_ json_t *plan = json_pack("{s:i}", "x", 1);
+	struct store_pod *pods = NULL;
+	cpu_set_t two, other, held;
+	size_t n = 0;
+
+	pod.plan = plan;
+	assert_int_equal(store_pod_put(f->store, &pod, &f->err), 0);
+	pod.step = 5;
+	assert_int_equal(store_pod_put(f->store, &pod, &f->err), 0);
+	store_close(f->store);
+	open_store(f);
+	assert_int_equal(store_pods(f->store, &pods, &n, &f->err), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(pods[0].step, 5);
+	assert_int_equal(pods[0].host_id, 1879048192u);
+	assert_int_equal(pods[0].pid_start, 99);
+	assert_true(json_equal(pods[0].plan, plan));
+	store_pod_done(&pods[0]);
+	free(pods);
+
+	CPU_ZERO(&two);
+	CPU_SET(1, &two);
+	CPU_SET(3, &two);
+	assert_int_equal(store_cpus_take(f->store, "u1", &two, &f->err), 0);
+	CPU_ZERO(&other);
+	CPU_SET(2, &other);
+	CPU_SET(3, &other);
+	assert_int_equal(store_cpus_take(f->store, "u2", &other, &f->err), -EEXIST);
+	assert_int_equal(store_cpus_of(f->store, "u2", &held, &f->err), 0);
+	assert_int_equal(CPU_COUNT(&held), 0); /* all or nothing */
+	assert_int_equal(store_cpus_of(f->store, "u1", &held, &f->err), 0);
+	assert_true(CPU_EQUAL(&held, &two));
+	assert_int_equal(store_cpus_free(f->store, "u1", &f->err), 0);
+	err_clear(&f->err);
+	assert_int_equal(store_cpus_take(f->store, "u2", &other, &f->err), 0);
+}
+
+/* Another boot id: runtime records are void, objects are kept. */
+static void test_reboot(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_free_ char *file = xasprintf("%s/runtime.db", f->paths.run);
+	_cleanup_json_ json_t *status = json_object(), *got = NULL, *object = NULL;
+	sqlite3 *db = NULL;
+
+	put(f, "a", "one");
+	assert_int_equal(store_status_put(f->store, "u1", status, &f->err), 0);
+	store_close(f->store);
+	assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "UPDATE boot SET id = 'before'", NULL, NULL, NULL),
+			 SQLITE_OK);
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+	open_store(f);
+	assert_int_equal(store_status_get(f->store, "u1", &got, &f->err), -ENOENT);
+	assert_int_equal(store_get(f->store, KIND, "a", "one", &object, &f->err), 0);
+}
+
+static void test_damaged(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_free_ char *file = xasprintf("%s/store.db", f->paths.lib);
+	struct store *s = NULL;
+
+	store_close(f->store);
+	f->store = NULL;
+	assert_int_equal(file_replace_at(AT_FDCWD, file, "no database at all, surely", 26, 0600),
+			 0);
+	assert_int_equal(store_open(&f->paths, &s, &f->err), -EBADMSG);
+	assert_non_null(strstr(f->err.msg, "store.db: damaged"));
+	assert_non_null(strstr(f->err.msg, "move it away"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_objects, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_versions, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_pods_and_cpus, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_reboot, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -18,8 +18,9 @@
 struct client {
 	int fd; /* -1: none */
 	sd_event_source *source;
-	uint64_t pos; /* next byte of the ring that it gets */
-	bool eof;     /* it will type no more, but still reads */
+	uint64_t pos;  /* next byte of the ring that it gets */
+	bool eof;      /* it will type no more, but still reads */
+	uint64_t lost; /* bytes that the notice is about */
 	char notice[80];
 	size_t notice_len, notice_sent;
 };
@@ -68,19 +69,27 @@ static void update_interest(struct console *c)
 	}
 }
 
-/* Skip what the ring no longer has, and put a word about it in front of what comes next. */
+/*
+ * Skip what the ring no longer has, and put a word about it in front of what comes next. While the
+ * client has not been given that word yet, further loss is added to it.
+ */
 static void note_loss(struct console *c)
 {
 	struct client *cl = &c->client;
 	uint64_t start = ring_start(&c->ring);
 
-	if (cl->pos >= start || cl->notice_sent < cl->notice_len)
+	if (cl->pos >= start)
 		return;
+	if (cl->notice_sent == cl->notice_len)
+		cl->lost = 0;
+	else if (cl->notice_sent > 0)
+		return; /* half told: that has to be finished first */
+	cl->lost += start - cl->pos;
+	cl->pos = start;
 	cl->notice_len = (size_t)snprintf(
 		cl->notice, sizeof cl->notice,
-		"\r\n[virtpod: console too slow, %" PRIu64 " bytes lost]\r\n", start - cl->pos);
+		"\r\n[virtpod: console too slow, %" PRIu64 " bytes lost]\r\n", cl->lost);
 	cl->notice_sent = 0;
-	cl->pos = start;
 }
 
 static ssize_t send_some(int fd, const char *data, size_t len)

@@ -90,7 +90,7 @@ static int sealed(void)
 	/* "HdrS" at 0x202 with an old protocol version makes it a kernel to QEMU's loader */
 	static const unsigned char header[0x600] = {
 		[0x1f1] = 1, [0x1fe] = 0x55, [0x1ff] = 0xaa, [0x202] = 'H', 'd', 'r', 'S', 4,
-		2,	     [0x211] = 1, [0x22f] = 0x37};
+		2,	     [0x211] = 1,    [0x22f] = 0x37};
 	char zero[4096] = {0};
 	int fd = memfd_create("kernel", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 

@@ -306,6 +306,7 @@ static void growth_is_bounded(void **state)
 	_cleanup_docs_ struct docs d = parse(fits);
 
 	(void)state;
+	assert_int_equal(json_array_size(json_get(yaml_doc_root(d.list[0]), "a3[19][19]")), 20);
 	refuse_bytes(nodes, strlen(nodes), -EFBIG, "once aliases are expanded");
 	refuse_bytes(deep, strlen(deep), -EINVAL, "nested deeper than 64 levels once aliases");
 	memset(long_text, 'x', 100000);

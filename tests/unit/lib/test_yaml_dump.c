@@ -95,8 +95,7 @@ static void strings_stay_strings(void **state)
 		"é",
 		"😀",
 		"\xe2\x80\xa8",
-		"a\xe2\x80\xa9"
-		"b\nc",
+		"a\xe2\x80\xa9 b\nc",
 		"\x01",
 		"\x7f",
 		"\xef\xbb\xbf",

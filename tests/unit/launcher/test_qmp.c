@@ -170,8 +170,8 @@ static void test_hang(void **state)
 	until(&answers, 1);
 	assert_int_equal(answer_code[0], -ETIMEDOUT);
 	/* the late answer is nobody's, and the other command still has its own */
-	say("{\"return\": {\"v\": \"late\"}, \"id\": 1}\n{\"return\": {\"v\": \"ok\"}, \"id\": "
-	    "3}\n");
+	say("{\"return\": {\"v\": \"late\"}, \"id\": 1}\n");
+	say("{\"return\": {\"v\": \"ok\"}, \"id\": 2}\n");
 	until(&answers, 2);
 	assert_string_equal(answer_text[1], "ok");
 	assert_int_equal(closed, 0);

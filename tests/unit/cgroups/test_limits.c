@@ -144,6 +144,7 @@ static void test_cpu_quota_throttles(void **state)
 {
 	struct fixture *f = *state;
 	struct cgroup_pod_spec spec = fix_spec(UID_A);
+	const char *stat;
 
 	spec.limits.cpu_quota_us = 2000;
 	spec.limits.cpu_period_us = 10000;
@@ -153,6 +154,11 @@ static void test_cpu_quota_throttles(void **state)
 	/* 100 ms of CPU at 2 ms a period need 50 periods; slack for slices borrowed ahead */
 	assert_true(number_at(f, "use", "cpuThrottledPeriods") >= 10);
 	assert_true(number_at(f, "use", "cpuThrottledUsec") >= 10000);
+	/* the kernel counts nanoseconds there */
+	stat = strstr(fix_file("cpu", "/pod-" UID_A, "cpu.stat"), "throttled_time ");
+	assert_non_null(stat);
+	assert_int_equal(number_at(f, "use", "cpuThrottledUsec"),
+			 strtoll(stat + 15, NULL, 10) / 1000);
 	assert_true(number_at(f, "use", "cpuUsec") >= 90000);
 }
 

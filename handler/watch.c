@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "handler/watch.h"
+
+#include "handler/objstore.h"
+#include "handler/watcher_internal.h"
+
+#include "api/meta.h"
+#include "lib/json.h"
+#include "lib/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static void event_done(struct watch_event *e)
+{
+	free(e->kind);
+	free(e->ns);
+	free(e->name);
+	free(e->text);
+	json_decref(e->was);
+	json_decref(e->is);
+	*e = (struct watch_event){0};
+}
+
+/* An object's own labels, {} when it has none; the caller's. */
+static json_t *labels_of(const json_t *object)
+{
+	json_t *labels = json_get(object, "metadata.labels");
+
+	return json_is_object(labels) ? json_deep_copy(labels) : json_object();
+}
+
+static char *label_key(const char *kind, const json_t *object)
+{
+	return xasprintf("%s\n%s\n%s", kind, object_namespace(object), object_name(object));
+}
+
+/* What is in the store when the hub opens: without it a first MODIFIED would look like an ADDED. */
+static int load_labels(struct handler *h, struct watch *hub, struct err *err)
+{
+	char kind[OBJECT_KEY_MAX];
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < KINDS_MAX; i++) {
+		_cleanup_json_ json_t *list = NULL;
+		json_t *object;
+		size_t j;
+
+		r = object_list(h, &kinds[i], NULL, &list, err);
+		json_array_foreach (list, j, object) {
+			_cleanup_free_ char *key = label_key(object_key(&kinds[i], kind), object);
+
+			(void)json_object_set_new(hub->labels, key, labels_of(object));
+		}
+	}
+	return r;
+}
+
+int watch_open(struct handler *h, struct err *err)
+{
+	struct watch *hub = xcalloc(1, sizeof *hub);
+	int r;
+
+	hub->labels = json_object();
+	hub->floor = store_version(h->store);
+	r = load_labels(h, hub, err);
+	h->watches = hub;
+	if (r < 0)
+		watch_close(h);
+	return r;
+}
+
+void watch_close(struct handler *h)
+{
+	struct watch *hub = h->watches;
+
+	if (!hub)
+		return;
+	for (size_t i = 0; i < hub->n; i++)
+		event_done(&hub->history[(hub->begin + i) % WATCH_HISTORY]);
+	json_decref(hub->labels);
+	free(hub);
+	h->watches = NULL;
+}
+
+/* A free place at the ring's end; the oldest event leaves when it is full. */
+static struct watch_event *ring_next(struct watch *hub)
+{
+	if (hub->n == WATCH_HISTORY) {
+		struct watch_event *oldest = &hub->history[hub->begin];
+
+		hub->floor = oldest->version;
+		event_done(oldest);
+		hub->begin = (hub->begin + 1) % WATCH_HISTORY;
+		hub->n--;
+	}
+	return &hub->history[(hub->begin + hub->n++) % WATCH_HISTORY];
+}
+
+static uint64_t version_of(const json_t *object)
+{
+	const char *text = json_str(object, "metadata.resourceVersion");
+
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
+void watch_publish(struct handler *h, const char *type, const char *kind, const json_t *object)
+{
+	struct watch *hub = h->watches;
+	_cleanup_free_ char *key = NULL;
+	struct watcher *next;
+	struct watch_event *e;
+
+	if (!hub) /* nobody can be listening yet; whoever comes later gets the state itself */
+		return;
+	key = label_key(kind, object);
+	e = ring_next(hub);
+	*e = (struct watch_event){
+		.version = version_of(object),
+		.kind = xstrdup(kind),
+		.ns = xstrdup(object_namespace(object)),
+		.name = xstrdup(object_name(object)),
+		.text = json_dumps(object, JSON_COMPACT),
+		.was = json_incref(json_object_get(hub->labels, key)),
+		.is = str_eq(type, "DELETED") ? NULL : labels_of(object),
+	};
+	if (e->is)
+		(void)json_object_set(hub->labels, key, e->is);
+	else
+		(void)json_object_del(hub->labels, key);
+	log_debug("%s %s %s/%s", type, kind, e->ns, e->name);
+	for (struct watcher *w = hub->streams; w; w = next) {
+		next = w->next;
+		watcher_event(w, e);
+	}
+}

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Manifests that people write, and every word of the answer that they get (field cases Y1 to Y14). */
+#include "tests/unit/unit.h"
+
+#include "tests/unit/api/objects.h"
+
+/* A VMI whose domain and volumes are fine but for what a case puts in. */
+#define NO_NET "      autoattachPodInterface: false\n"
+
+static void answers(const char *manifest, const char *const *expected)
+{
+	_cleanup_yaml_doc_ struct yaml_doc *doc = doc_of(manifest);
+	_cleanup_causes_ struct causes causes = {0};
+	const struct kind *kind;
+	size_t n = 0;
+	int r = admit(yaml_doc_root(doc), NULL, &kind, &causes);
+
+	for (; expected[n]; n++) {
+		_cleanup_free_ char *text =
+			n < causes.n ? cause_text(&causes.list[n], doc) : xstrdup("(no more)");
+
+		assert_string_equal(text, expected[n]);
+	}
+	if (causes.n > n)
+		fail_msg("also: %s: %s", causes.list[n].field, causes.list[n].message);
+	assert_int_equal(r, n ? -22 : 0);
+}
+
+#define ANSWERS(manifest, ...) answers(manifest, (const char *const[]){__VA_ARGS__, NULL})
+
+static void numbers_in_quotes(void **state)
+{
+	(void)state;
+	ANSWERS(VMI_HEAD "  domain:\n    cpu:\n      cores: \"4\"\n    memory: {guest: 1Gi}\n",
+		"vm.yaml:7: spec.domain.cpu.cores: is the string \"4\", must be a number: write "
+		"cores: 4 without quotes");
+	ANSWERS(VMI_HEAD "  domain:\n    devices: {autoattachPodInterface: 'false'}\n",
+		"vm.yaml:6: spec.domain.devices.autoattachPodInterface: is the string \"false\", "
+		"must "
+		"be true or false: write autoattachPodInterface: false without quotes");
+	ANSWERS(VMI_HEAD "  domain: {cpu: {model: 486}}\n",
+		"vm.yaml:5: spec.domain.cpu.model: is the number 486, must be a string: write "
+		"model: "
+		"\"486\" in quotes");
+	ANSWERS(VMI_HEAD "  architecture: no\n",
+		"vm.yaml:5: spec.architecture: is the boolean false, must be a string: put the "
+		"word "
+		"in quotes (YAML reads yes, no, on, off, y and n as true and false)");
+}
+
+static void scalars_lists_and_maps_mixed_up(void **state)
+{
+	(void)state;
+	ANSWERS(VMI_HEAD "  domain:\n    cpu: 4\n", "vm.yaml:6: spec.domain.cpu: is the number 4, "
+						    "must be a map such as cpu: {cores: 4}");
+	ANSWERS(VMI_HEAD "  domain:\n    memory: 2Gi\n",
+		"vm.yaml:6: spec.domain.memory: is the string \"2Gi\", must be a map such as "
+		"memory: "
+		"{guest: 2Gi}");
+	ANSWERS(VMI_HEAD "  volumes:\n    root: {emptyDisk: {capacity: 1Gi}}\n",
+		"vm.yaml:5: spec.volumes: is a map, must be a list: begin each item with \"- \"");
+	ANSWERS(VMI_HEAD "  domain: [cpu]\n", "vm.yaml:5: spec.domain: is a list, must be a map");
+	ANSWERS(VMI_HEAD "  volumes: [root, null]\n",
+		"vm.yaml:5: spec.volumes[0]: is the string \"root\", must be a map such as "
+		"volumes: "
+		"{name: root}",
+		"vm.yaml:5: spec.volumes[1]: is null, must be a map");
+}
+
+static void numbers_out_of_range(void **state)
+{
+	(void)state;
+	ANSWERS(VMI_HEAD "  domain: {cpu: {cores: 0, sockets: -1, threads: 1.5}}\n",
+		"vm.yaml:5: spec.domain.cpu.cores: is 0, must be at least 1: leave it out for the "
+		"default",
+		"vm.yaml:5: spec.domain.cpu.sockets: is -1, must be from 1 to 4294967295",
+		"vm.yaml:5: spec.domain.cpu.threads: is 1.5, must be a whole number");
+	ANSWERS(VMI_HEAD "  domain: {memory: {guest: 64MiB}}\n",
+		"vm.yaml:5: spec.domain.memory.guest: '64MiB' is not a quantity: it must be a "
+		"number "
+		"and a suffix without a blank between, such as 2, 500m or 1.5Gi");
+}
+
+/* #1585, and what official documents have in the wrong place */
+static void fields_in_the_wrong_place(void **state)
+{
+	(void)state;
+	ANSWERS(VMI_HEAD "  resources: {requests: {memory: 64Mi}}\n  machine: {type: q35}\n",
+		"vm.yaml:5: spec.resources: is not a field: belongs under spec.domain",
+		"vm.yaml:6: spec.machine: is not a field: belongs under spec.domain");
+	ANSWERS(VMI_HEAD "  domain:\n    cpu: {ioThreadsPolicy: auto}\n"
+			 "    terminationGracePeriodSeconds: 3\n",
+		"vm.yaml:6: spec.domain.cpu.ioThreadsPolicy: is not a field: belongs under "
+		"spec.domain",
+		"vm.yaml:7: spec.domain.terminationGracePeriodSeconds: is not a field: belongs "
+		"under "
+		"spec");
+	ANSWERS("apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: a}\n"
+		"spec:\n  runStrategy: Always\n  domain: {cpu: {cores: 2}}\n",
+		"vm.yaml:6: spec.domain: is not a field: belongs under spec.template.spec");
+	ANSWERS("apiVersion: kubevirt.io/v1\nkind: KubeVirt\nmetadata: {name: k}\n"
+		"spec:\n  useEmulation: true\n",
+		"vm.yaml:5: spec.useEmulation: is not a field: belongs under "
+		"spec.configuration.developerConfiguration");
+}
+
+static void misspelt_fields(void **state)
+{
+	(void)state;
+	ANSWERS(VMI_HEAD "  domain:\n    devices:\n      autoattachGraphicsDevices: false\n"
+			 "      disks: [{name: a, cdrom: {readyOnly: true}}]\n"
+			 "  Volumes: []\n",
+		"vm.yaml:7: spec.domain.devices.autoattachGraphicsDevices: is not a field: did you "
+		"mean autoattachGraphicsDevice?",
+		"vm.yaml:8: spec.domain.devices.disks[0].cdrom.readyOnly: is not a field: did you "
+		"mean readonly?",
+		"vm.yaml:9: spec.Volumes: is not a field: is spelt volumes");
+	ANSWERS(VMI_HEAD "  volumes: [{name: a, persistentVolumeClaim: {claimname: x}}]\n",
+		"vm.yaml:5: spec.volumes[0].persistentVolumeClaim: is not supported yet",
+		"vm.yaml:5: spec.volumes[0].persistentVolumeClaim.claimname: is not a field: is "
+		"spelt "
+		"claimName");
+	ANSWERS(VMI_HEAD "  colour: red\n",
+		"vm.yaml:5: spec.colour: is not a field of this object: the API has none of that "
+		"name");
+}
+
+static void all_at_once_with_their_lines(void **state)
+{
+	(void)state;
+	ANSWERS(VMI_HEAD "  domain:\n"
+			 "    memory: {guest: 1Gi}\n"
+			 "    devices:\n" NO_NET "      disks:\n"
+			 "      - name: root\n"
+			 "        disk: {bus: ide}\n"
+			 "        bootOrder: 1\n"
+			 "      - name: root\n"
+			 "        cdrom: {bus: virtio}\n"
+			 "        bootOrder: 1\n"
+			 "        cache: fast\n"
+			 "      - name: other\n"
+			 "        disk: {bus: usb}\n"
+			 "  volumes:\n"
+			 "  - name: root\n"
+			 "    hostDisk: {path: a/b, type: Disk, capacity: 1Gi}\n"
+			 "  - name: root\n"
+			 "    emptyDisk: {}\n"
+			 "  tolerations: []\n",
+		"vm.yaml:24: spec.tolerations: is not supported yet",
+		"vm.yaml:13: spec.domain.devices.disks[1].name: 'root' is the name of "
+		"domain.devices.disks[0] already",
+		"vm.yaml:22: spec.volumes[1].name: 'root' is the name of volumes[0] already",
+		"vm.yaml:11: spec.domain.devices.disks[0].disk.bus: ide is not there: use sata, "
+		"virtio or scsi",
+		"vm.yaml:14: spec.domain.devices.disks[1].cdrom.bus: virtio has no CD-ROMs: use "
+		"sata "
+		"or scsi",
+		"vm.yaml:16: spec.domain.devices.disks[1].cache: is 'fast', must be none, "
+		"writethrough or writeback",
+		"vm.yaml:17: spec.domain.devices.disks[2].name: 'other' is not the name of a "
+		"volume: "
+		"add it to volumes",
+		"vm.yaml:18: spec.domain.devices.disks[2].disk.bus: usb is not supported yet",
+		"vm.yaml:21: spec.volumes[0].hostDisk.path: is 'a/b', must be an absolute path "
+		"without '..'",
+		"vm.yaml:21: spec.volumes[0].hostDisk.capacity: goes with type DiskOrCreate only: "
+		"a "
+		"Disk has the image's size",
+		"vm.yaml:23: spec.volumes[1].emptyDisk.capacity: is missing: say how large the "
+		"disk "
+		"is, such as 2Gi",
+		"vm.yaml:15: spec.domain.devices.disks[1].bootOrder: 1 is another device's "
+		"already: "
+		"give each its own");
+}
+
+static void dedicated_cpus(void **state)
+{
+	(void)state;
+	ANSWERS(VMI_HEAD "  domain:\n    cpu: {dedicatedCpuPlacement: true, threads: 4}\n"
+			 "    memory: {guest: 1Gi}\n"
+			 "    resources:\n"
+			 "      requests: {memory: 1Gi, cpu: 2500m}\n"
+			 "      limits: {memory: 2Gi, cpu: 3}\n"
+			 "    devices:\n" NO_NET,
+		"vm.yaml:9: spec.domain.resources.requests.memory: is '1Gi', must equal "
+		"limits.memory, '2Gi', with dedicated CPUs: leave one of them out",
+		"vm.yaml:9: spec.domain.resources.requests.cpu: is '2500m', must be a whole number "
+		"with dedicated CPUs",
+		"vm.yaml:6: spec.domain.cpu.dedicatedCpuPlacement: needs requests.cpu and "
+		"limits.cpu "
+		"to be equal, they are '2500m' and '3': leave one of them out");
+	ANSWERS(VMI_HEAD "  domain:\n    cpu: {isolateEmulatorThread: true, cores: 600}\n"
+			 "    memory: {guest: 1Gi}\n    devices:\n" NO_NET,
+		"vm.yaml:6: spec.domain.cpu: asks for 1 sockets of 600 cores of 1 threads, must be "
+		"at "
+		"most 512 vCPUs");
+	ANSWERS(VMI_HEAD "  domain:\n    cpu: {dedicatedCpuPlacement: true, cores: 2}\n"
+			 "    memory: {guest: 1Gi}\n"
+			 "    resources: {limits: {cpu: 3}}\n    devices:\n" NO_NET,
+		"vm.yaml:6: spec.domain.cpu.dedicatedCpuPlacement: needs requests.cpu, '3', to "
+		"equal "
+		"the 2 vCPUs of sockets × cores × threads",
+		"vm.yaml:6: spec.domain.cpu.dedicatedCpuPlacement: needs limits.cpu, '3', to equal "
+		"the 2 vCPUs of sockets × cores × threads");
+}
+
+static void networks(void **state)
+{
+	(void)state;
+	ANSWERS(VMI_HEAD "  domain: {memory: {guest: 1Gi}}\n",
+		"vm.yaml:4: spec.networks[0].pod: the pod network is not supported yet: plug the "
+		"interface into a NetworkAttachmentDefinition (multus: {networkName: NAME}), or "
+		"say "
+		"spec.domain.devices.autoattachPodInterface: false for a VM without network");
+	ANSWERS(VMI_HEAD
+		"  domain:\n    memory: {guest: 1Gi}\n    devices:\n      interfaces:\n"
+		"      - {name: a, binding: {name: macvtap}, macAddress: 'fe:00:00:00:00:01'}\n"
+		"      - {name: a, bridge: {}, macAddress: '01:00:00:00:00:01'}\n"
+		"      - {name: b, bridge: {}, model: igb, macAddress: q}\n"
+		"  networks:\n  - {name: a, multus: {networkName: lan}}\n",
+		"vm.yaml:9: spec.domain.devices.interfaces[0].binding.name: 'macvtap' is not "
+		"supported yet: use l2bridge, or bridge: {}",
+		"vm.yaml:9: spec.domain.devices.interfaces[0].macAddress: MAC address "
+		"fe:00:00:00:00:01 begins with fe, which is kept for the host's taps: begin with "
+		"02 "
+		"instead",
+		"vm.yaml:10: spec.domain.devices.interfaces[1].macAddress: MAC address "
+		"01:00:00:00:00:01 is a multicast address: the first byte must be even",
+		"vm.yaml:10: spec.domain.devices.interfaces[1].name: 'a' is the name of another "
+		"interface: a network takes one",
+		"vm.yaml:11: spec.domain.devices.interfaces[2].model: igb is not supported yet: "
+		"use "
+		"virtio, e1000e, e1000 or rtl8139",
+		"vm.yaml:11: spec.domain.devices.interfaces[2].macAddress: is 'q', must be six "
+		"pairs "
+		"of hex digits such as 02:00:5e:10:00:01",
+		"vm.yaml:11: spec.domain.devices.interfaces[2].name: 'b' is not the name of a "
+		"network: add it to networks");
+}
+
+static void kinds_and_names(void **state)
+{
+	(void)state;
+	ANSWERS("apiVersion: v1\nkind: VirtualMachine\n",
+		"vm.yaml:1: apiVersion: 'v1' has no kind VirtualMachine; it is in kubevirt.io/v1");
+	ANSWERS("kind: VirtualMachine\n",
+		"vm.yaml:1: apiVersion: is missing; of a VirtualMachine it is kubevirt.io/v1");
+	ANSWERS("apiVersion: kubevirt.io/v1\nkind: vmi\n",
+		"vm.yaml:2: kind: 'vmi' is written VirtualMachineInstance");
+	ANSWERS("apiVersion: v1\nkind: Namespace\nmetadata: {name: A_b, labels: {x: -}}\n",
+		"vm.yaml:3: metadata.name: 'A_b': 'A' at character 1 is not allowed; lower-case "
+		"letters, digits and '-' are",
+		"vm.yaml:3: metadata.labels: x: '-': '-' at character 1 can't stand first; a "
+		"letter "
+		"or digit must");
+}
+
+static void our_annotations(void **state)
+{
+	(void)state;
+	ANSWERS("apiVersion: kubevirt.io/v1\nkind: VirtualMachineInstance\nmetadata:\n  name: a\n"
+		"  annotations:\n    virtpod.io/isolation: user=off, gpu=off\n"
+		"    virtpod.io/exclusivity: kernel\n    virtpod.io/isolaton: x\n"
+		"    irq-load-balancing.crio.io: disable\n"
+		"spec:\n  domain:\n    memory: {guest: 1Gi}\n    devices:\n" NO_NET,
+		"vm.yaml:6: metadata.annotations[virtpod.io/isolation]: 'gpu' is not a layer; "
+		"layers "
+		"are user, pid, mount, net, ipc, uts, cgroup, devices, capabilities, no-new-privs, "
+		"dumpable, limits, seccomp",
+		"vm.yaml:7: metadata.annotations[virtpod.io/exclusivity]: kernel needs "
+		"spec.domain.cpu.dedicatedCpuPlacement: true",
+		"vm.yaml:8: metadata.annotations[virtpod.io/isolaton]: is not known: known are "
+		"virtpod.io/isolation and virtpod.io/exclusivity",
+		"vm.yaml:9: metadata.annotations[irq-load-balancing.crio.io]: is not supported "
+		"yet");
+}
+
+/* null is absent, as in Kubernetes; v1alpha3 is stored as v1; a namespace is filled in */
+static void admitted_as_stored(void **state)
+{
+	_cleanup_json_ json_t *obj = admitted(
+		"apiVersion: kubevirt.io/v1alpha3\nkind: VirtualMachineInstance\n"
+		"metadata: {name: a, labels: null}\n"
+		"spec:\n  hostname: null\n  domain:\n    resources: {requests: {memory: 0.5Gi}}\n"
+		"    devices:\n" NO_NET);
+
+	(void)state;
+	assert_string_equal(json_str(obj, "apiVersion"), "kubevirt.io/v1");
+	assert_string_equal(json_str(obj, "metadata.namespace"), "default");
+	assert_string_equal(json_str(obj, "spec.domain.memory.guest"), "512Mi");
+	assert_null(json_get(obj, "metadata.labels"));
+	assert_null(json_get(obj, "spec.hostname"));
+}
+
+/* The answer to a get may be applied again: defaults are no errors. */
+static void defaulted_is_admitted_again(void **state)
+{
+	_cleanup_causes_ struct causes causes = {0};
+	_cleanup_json_ json_t *obj =
+		admitted(VMI_HEAD "  domain:\n    cpu: {cores: 2, sockets: 2}\n"
+				  "    memory: {guest: 2Gi}\n    devices:\n" NO_NET
+				  "      watchdog: {name: w}\n"
+				  "      disks: [{name: a, cdrom: {}}]\n"
+				  "  volumes: [{name: a, hostDisk: {path: /a, type: Disk}}]\n");
+	_cleanup_json_ json_t *again = json_deep_copy(obj);
+	const struct kind *kind;
+
+	(void)state;
+	assert_int_equal(admit(again, NULL, &kind, &causes), 0);
+	assert_true(json_equal(obj, again));
+}
+
+static void more_causes_than_are_kept(void **state)
+{
+	_cleanup_causes_ struct causes causes = {0};
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(causes_to_err(&causes, &err), 0);
+	for (int i = 0; i < CAUSES_MAX + 3; i++)
+		cause_add(&causes, CAUSE_INVALID, "spec", "number %d", i);
+	cause_add(&causes, CAUSE_INVALID, "spec", "number %d", 0); /* said already */
+	assert_int_equal(causes.n, CAUSES_MAX);
+	assert_int_equal(causes.more, 3);
+	assert_int_equal(causes_to_err(&causes, &err), -22);
+	assert_memory_equal(err.msg, "53 errors: spec: number 0; spec: number 1; ", 43);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_in_quotes),
+		cmocka_unit_test(scalars_lists_and_maps_mixed_up),
+		cmocka_unit_test(numbers_out_of_range),
+		cmocka_unit_test(fields_in_the_wrong_place),
+		cmocka_unit_test(misspelt_fields),
+		cmocka_unit_test(all_at_once_with_their_lines),
+		cmocka_unit_test(dedicated_cpus),
+		cmocka_unit_test(networks),
+		cmocka_unit_test(kinds_and_names),
+		cmocka_unit_test(our_annotations),
+		cmocka_unit_test(admitted_as_stored),
+		cmocka_unit_test(defaulted_is_admitted_again),
+		cmocka_unit_test(more_causes_than_are_kept),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

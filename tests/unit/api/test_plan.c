@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+/* plan_make: each manifest in tests/unit/api/plan/ gives the JSON beside it. */
+#include "tests/unit/unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#include "api/plan_make.h"
+#include "lib/file.h"
+#include "lib/mac.h"
+#include "tests/unit/api/objects.h"
+
+#define UID "11111111-2222-4333-8444-555555555555"
+
+/* Networks lan and jumbo are there, others are not. */
+static int find_network(const char *ns_name, struct network *ret, void *arg, struct err *err)
+{
+	unsigned *asked = arg;
+
+	(*asked)++;
+	if (strstr(ns_name, "/jumbo"))
+		*ret = (struct network){.bridge = xstrdup("br9"), .mtu = 9000};
+	else if (strstr(ns_name, "/lan"))
+		*ret = (struct network){.mtu = 1500, .gateway = xstrdup("10.10.0.1/24")};
+	else
+		return err_set(err, -ENOENT, "is not there");
+	return 0;
+}
+
+static int make(const json_t *vmi, bool emulate, bool kvm, struct plan **ret, struct err *err)
+{
+	const struct cluster_config cfg = {.use_emulation = emulate};
+	unsigned asked = 0;
+
+	return plan_make(vmi, &cfg, kvm, find_network, &asked, ret, err);
+}
+
+static json_t *vmi_of(const char *name)
+{
+	_cleanup_free_ char *path = xasprintf("tests/unit/api/plan/%s.yaml", name), *text = NULL;
+	json_t *vmi;
+
+	if (file_read_at(AT_FDCWD, path, 1 << 16, &text, NULL) < 0)
+		fail_msg("%s is not there; run this from the top folder", path);
+	vmi = admitted(text);
+	assert_int_equal(json_path_set(vmi, "metadata.uid", json_string(UID)), 0);
+	return vmi;
+}
+
+static void is_golden(const char *name, bool kvm)
+{
+	_cleanup_free_ char *path = xasprintf("tests/unit/api/plan/%s.json", name);
+	_cleanup_json_ json_t *vmi = vmi_of(name), *json = NULL, *golden = NULL, *again = NULL;
+	struct plan *plan = NULL, *copy = NULL;
+	struct err err = {0};
+
+	if (make(vmi, /* emulate= */ true, kvm, &plan, &err) < 0)
+		fail_msg("%s: %s", name, err.msg);
+	json = plan_to_json(plan);
+	golden = json_load_file(path, 0, NULL);
+	if (!golden || !json_equal(json, golden)) {
+		_cleanup_free_ char *text = json_dumps(json, JSON_INDENT(2) | JSON_SORT_KEYS);
+
+		(void)fprintf(stderr, "%s is now:\n%s\n", path, text); /* too long for fail_msg */
+		fail();
+	}
+	/* what is made here is what the other side takes */
+	if (plan_from_json(json, &copy, &err) < 0)
+		fail_msg("%s: %s", name, err.msg);
+	again = plan_to_json(copy);
+	assert_true(json_equal(json, again));
+	plan_free(plan);
+	plan_free(copy);
+}
+
+static void plans_are_as_written(void **state)
+{
+	(void)state;
+	is_golden("demo", false);
+	is_golden("disks", true);
+	is_golden("nics", true);
+	is_golden("isolate", true);
+	is_golden("small", false);
+	is_golden("requests", true);
+}
+
+static void kvm_or_leave_to_emulate(void **state)
+{
+	_cleanup_json_ json_t *vmi = vmi_of("small");
+	struct plan *plan = NULL;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(make(vmi, false, false, &plan, &err), -EOPNOTSUPP);
+	assert_string_equal(err.msg,
+			    "KVM does not work on this host (/dev/kvm), and software emulation is "
+			    "not allowed: load the kvm module, or say in a KubeVirt object "
+			    "spec.configuration.developerConfiguration.useEmulation: true");
+	assert_null(plan);
+	/* where there is KVM it is used, as in KubeVirt */
+	assert_int_equal(make(vmi, true, true, &plan, NULL), 0);
+	assert_int_equal(plan->accel, ACCEL_KVM);
+	assert_int_equal(plan->tcg_tb_size, 0);
+	plan_free(plan);
+}
+
+static void missing_network_is_named(void **state)
+{
+	_cleanup_json_ json_t *vmi = vmi_of("demo");
+	struct plan *plan = NULL;
+	struct err err = {0};
+
+	(void)state;
+	(void)json_path_set(vmi, "spec.networks[0].multus.networkName", json_string("wan"));
+	assert_int_equal(make(vmi, true, true, &plan, &err), -ENOENT);
+	assert_string_equal(err.msg, "network 'default/wan': is not there");
+	assert_null(plan);
+}
+
+static void uid_is_needed(void **state)
+{
+	_cleanup_json_ json_t *vmi = vmi_of("small");
+	struct plan *plan = NULL;
+	struct err err = {0};
+
+	(void)state;
+	(void)json_path_set(vmi, "metadata.uid", json_string("../x"));
+	assert_int_equal(make(vmi, true, true, &plan, &err), -EINVAL);
+	assert_string_equal(err.msg, "metadata.uid: is '../x', must be a UUID");
+}
+
+/* The same names give the same address; each name counts. */
+static void mac_follows_names(void **state)
+{
+	static const char *const changed[] = {"metadata.name", "metadata.namespace",
+					      "spec.domain.devices.interfaces[0].name"};
+	_cleanup_json_ json_t *vmi = vmi_of("demo");
+	struct plan *first = NULL, *plan = NULL;
+
+	(void)state;
+	assert_int_equal(make(vmi, true, true, &first, NULL), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(changed); i++) {
+		_cleanup_json_ json_t *other = json_deep_copy(vmi);
+
+		(void)json_path_set(other, changed[i], json_string("other"));
+		(void)json_path_set(
+			other, "spec.networks[0].name",
+			json_string(json_str(other, "spec.domain.devices.interfaces[0].name")));
+		assert_int_equal(make(other, true, true, &plan, NULL), 0);
+		assert_memory_not_equal(plan->nics[0].mac, first->nics[0].mac, 6);
+		plan_free(plan);
+	}
+	assert_int_equal(make(vmi, true, true, &plan, NULL), 0);
+	assert_memory_equal(plan->nics[0].mac, first->nics[0].mac, 6);
+	plan_free(plan);
+	plan_free(first);
+}
+
+static void isolation_texts(void **state)
+{
+	static const struct {
+		const char *text, *msg;
+	} bad[] = {
+		{"user", "'user' has no value: write it as user=off"},
+		{"user=no", "user: is 'no', must be on or off"},
+		{"user=", "user: is '', must be on or off"},
+		{"seccomp=strict", "seccomp: is 'strict', must be enforce, audit or off"},
+	};
+	struct plan_isolation i = {0}, all;
+
+	(void)state;
+	assert_int_equal(plan_isolation_parse(NULL, &all, NULL), 0);
+	assert_true(all.user && all.pid && all.mount && all.net && all.ipc && all.uts);
+	assert_true(all.cgroup && all.devices && all.capabilities && all.no_new_privs);
+	assert_true(all.dumpable_off && all.limits && all.seccomp == SECCOMP_ENFORCE);
+	assert_int_equal(plan_isolation_parse(" ,no-new-privs=off,limits=on", &i, NULL), 0);
+	all.no_new_privs = false;
+	assert_memory_equal(&i, &all, sizeof(i));
+	for (size_t k = 0; k < ARRAY_SIZE(bad); k++) {
+		struct err err = {0};
+
+		assert_int_equal(plan_isolation_parse(bad[k].text, &i, &err), -EINVAL);
+		assert_string_equal(err.msg, bad[k].msg);
+	}
+	assert_memory_equal(&i, &all, sizeof(i)); /* untouched by failures */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(plans_are_as_written),
+		cmocka_unit_test(kvm_or_leave_to_emulate),
+		cmocka_unit_test(missing_network_is_named),
+		cmocka_unit_test(uid_is_needed),
+		cmocka_unit_test(mac_follows_names),
+		cmocka_unit_test(isolation_texts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/wire.h"
 
+#include "lib/json.h"
 #include "lib/sock.h"
 #include "lib/util.h"
 
@@ -27,8 +28,8 @@ int wire_recv(int sock, json_t **ret, int *ret_fds, size_t max_fds, size_t *ret_
 	_cleanup_free_ char *buf = xcalloc(1, WIRE_MAX);
 	int fds[SOCK_MAX_FDS];
 	size_t n_fds = 0;
-	json_error_t je;
-	json_t *msg;
+	struct err syntax = {0};
+	json_t *msg = NULL;
 	ssize_t n;
 
 	if (max_fds > SOCK_MAX_FDS)
@@ -38,17 +39,16 @@ int wire_recv(int sock, json_t **ret, int *ret_fds, size_t max_fds, size_t *ret_
 		return 0;
 	if (n == -EMSGSIZE)
 		return err_set(err, -EBADMSG,
-			       "wire: frame over %d bytes or with more than %zu descriptors", WIRE_MAX,
-			       max_fds);
+			       "wire: frame over %d bytes or with more than %zu descriptors",
+			       WIRE_MAX, max_fds);
 	if (n < 0)
 		return n == -EAGAIN ? (int)n : err_errno(err, (int)n, "wire: receive");
-	msg = json_loadb(buf, (size_t)n, JSON_REJECT_DUPLICATES, &je);
-	if (!json_is_object(msg)) {
+	if (json_parse(buf, (size_t)n, WIRE_MAX, &msg, &syntax) < 0 || !json_is_object(msg)) {
 		for (size_t i = 0; i < n_fds; i++)
 			(void)fd_close(fds[i]);
 		json_decref(msg);
 		return err_set(err, -EBADMSG, "wire: not a JSON object: %s",
-			       msg ? "another type" : je.text);
+			       syntax.code ? syntax.msg : "another type");
 	}
 	if (n_fds)
 		memcpy(ret_fds, fds, n_fds * sizeof(int));

@@ -106,12 +106,12 @@ DEPS_APT := gcc clang libc6-dev make pkg-config clang-format clang-tidy cppcheck
 	libjansson-dev libyaml-dev libsystemd-dev libseccomp-dev libcap-ng-dev libnl-3-dev \
 	libnl-route-3-dev libhwloc-dev libmicrohttpd-dev libwslay-dev libsqlite3-dev \
 	libcurl4-openssl-dev libcmocka-dev qemu-system-x86 qemu-utils cpio kmod zstd xz-utils \
-	iproute2 iputils-ping procps util-linux python3-minimal
+	iproute2 iputils-ping procps util-linux jq
 # RHEL 9 and its kin, with CRB and EPEL enabled; README says that this list was not tried
 DEPS_DNF := gcc clang clang-tools-extra cppcheck ShellCheck make pkgconf-pkg-config jansson-devel \
 	libyaml-devel systemd-devel libseccomp-devel libcap-ng-devel libnl3-devel hwloc-devel \
 	libmicrohttpd-devel wslay-devel sqlite-devel libcurl-devel libcmocka-devel qemu-kvm \
-	qemu-img cpio kmod zstd xz iproute iputils procps-ng util-linux python3
+	qemu-img cpio kmod zstd xz iproute iputils procps-ng util-linux jq
 
 .PHONY: deps
 deps:

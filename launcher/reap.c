@@ -73,5 +73,7 @@ int reap_init(struct launcher *l)
 	if (r < 0)
 		return r;
 	(void)sd_event_source_set_description(s, "sigchld");
-	return sd_event_source_set_floating(s, 1);
+	r = sd_event_source_set_floating(s, 1); /* the loop's own from here on */
+	(void)sd_event_source_unref(s);
+	return r;
 }

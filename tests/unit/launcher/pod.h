@@ -65,7 +65,8 @@ static inline void pod_open(struct pod *p, const char *qemu)
 		(void)prctl(PR_SET_CHILD_SUBREAPER, 1); /* orphans come here, as to a PID 1 */
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		log_open("launcher", LOG_LEVEL_ERROR);
-		_exit(launcher_run(sv[1], listener, &err) < 0 ? 1 : 0);
+		/* exit, not _exit: with sanitizers its memory is checked for leaks */
+		exit(launcher_run(sv[1], listener, &err) < 0 ? 1 : 0);
 	}
 	(void)close(sv[1]);
 	(void)close(listener);

@@ -233,7 +233,8 @@ int main(int argc, char **argv)
 		struct err err = {0};
 
 		log_open("launcher", LOG_LEVEL_ERROR);
-		return launcher_run(WIRE_FD_CHANNEL, WIRE_FD_LISTENER, &err) < 0;
+		/* not exit: a leak check at exit would need ptrace, which the pod forbids */
+		_exit(launcher_run(WIRE_FD_CHANNEL, WIRE_FD_LISTENER, &err) < 0);
 	}
 	(void)alarm(180);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,6 @@ static void test_firmware_ignores_acpi(void **state)
 {
 	_cleanup_json_ json_t *before = NULL, *after = NULL;
 	struct plan *p = plan_fixture();
-	_cleanup_free_ char *task = NULL;
 	struct outcome o;
 	uint64_t begun;
 

@@ -30,7 +30,7 @@ fetch_debian() {
 	local dir=$1 package
 	need dpkg-deb dpkg
 	package=$(apt-cache depends linux-image-amd64 2>/dev/null |
-		sed -n 's/^ *Depends: \(linux-image-[0-9][^ ]*\)$/\1/p' | head -n 1)
+		sed -n 's/^ *Depends: \(linux-image-[0-9][^ ]*\)$/\1/p' | head -n 1) || package=''
 	[[ $package ]] || die "apt knows no linux-image-amd64: run 'apt-get update' as root, then again"
 	# no sandbox user: it could not write here, and apt checks signatures all the same
 	(cd "$dir" && apt-get -q -o APT::Sandbox::User=root download "$package") ||

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define MIB		 (1024UL * 1024)
-#define WATCHDOG_SECONDS 2 /* the i6300esb resets after twice its interval at most */
+#define WATCHDOG_SECONDS 2 /* short: tests wait for it */
 
 static void spin_on(int cpu, long seconds)
 {

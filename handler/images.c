@@ -18,7 +18,7 @@
 
 static int open_how(int dirfd, const char *path, int flags, uint64_t resolve)
 {
-	struct open_how how = {.flags = (uint64_t)flags | O_CLOEXEC | O_NOCTTY, .resolve = resolve};
+	struct open_how how = {.flags = (uint64_t)flags | O_CLOEXEC, .resolve = resolve};
 	long fd = syscall(SYS_openat2, dirfd, path, &how, sizeof how);
 
 	return fd < 0 ? -errno : (int)fd;

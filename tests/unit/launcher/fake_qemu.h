@@ -71,6 +71,14 @@ static void fake_cpus(const char *line)
 		(void)!write(2, "fake: out of cheese\n", 20);
 		_exit(3);
 	}
+	if (fake_is("held")) {
+		sigset_t usr1;
+		int sig;
+
+		(void)sigemptyset(&usr1);
+		(void)sigaddset(&usr1, SIGUSR1);
+		(void)sigwait(&usr1, &sig);
+	}
 	if (fake_is("late") && asked++ == 0)
 		fake_return(line, "[{\"thread-id\": 11}]");
 	else
@@ -162,6 +170,7 @@ static void fake_list_fds(void)
 
 static void fake_qemu_main(int argc, char **argv)
 {
+	sigset_t usr1;
 	char *mode = strchr(argv[2], '_'); /* guest=default_MODE,debug-threads=on */
 
 	fake_mode = strndup(mode + 1, strcspn(mode + 1, ","));
@@ -175,6 +184,9 @@ static void fake_qemu_main(int argc, char **argv)
 		fake_list_fds();
 	if (fake_is("orphan"))
 		fake_orphan();
+	(void)sigemptyset(&usr1);
+	(void)sigaddset(&usr1, SIGUSR1);
+	(void)sigprocmask(SIG_BLOCK, &usr1, NULL); /* "held" waits for it */
 	(void)signal(SIGTERM, fake_on_sigterm);
 	fake_say(fake_is("nonsense") ? "SSH-2.0-dropbear"
 				     : "{\"QMP\": {\"version\": {}, \"capabilities\": []}}");

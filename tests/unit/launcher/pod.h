@@ -79,9 +79,9 @@ static inline void pod_note_event(struct pod *p, const json_t *msg)
 	(void)json_array_append_new(p->events, json_string(json_str(msg, "name")));
 }
 
-/* Send a request (consumed) and wait for its reply; events on the way are noted. NULL: closed. */
-static inline json_t *pod_call(struct pod *p, const char *name, json_t *fields, const int *fds,
-			       size_t n_fds)
+/* Send a request; `fields` is consumed. */
+static inline void pod_send(struct pod *p, const char *name, json_t *fields, const int *fds,
+			    size_t n_fds)
 {
 	_cleanup_json_ json_t *msg = fields ? fields : json_object();
 	struct err err = {0};
@@ -89,6 +89,13 @@ static inline json_t *pod_call(struct pod *p, const char *name, json_t *fields, 
 	(void)json_object_set_new(msg, "request", json_string(name));
 	(void)json_object_set_new(msg, "id", json_integer(++p->id));
 	assert_int_equal(wire_send(p->channel, msg, fds, n_fds, &err), 0);
+}
+
+/* The reply to the last request; events on the way are noted. NULL: closed. */
+static inline json_t *pod_reply(struct pod *p)
+{
+	struct err err = {0};
+
 	for (;;) {
 		json_t *reply = NULL;
 		size_t n = 0;
@@ -100,10 +107,18 @@ static inline json_t *pod_call(struct pod *p, const char *name, json_t *fields, 
 		}
 		if (json_integer_value(json_object_get(reply, "id")) == p->id)
 			return reply;
-		assert_string_equal(json_str(reply, "event"), "qmp");
+		if (!str_eq(json_str(reply, "event"), "qmp"))
+			fail_msg("a frame that belongs to no request of ours");
 		pod_note_event(p, reply);
 		json_decref(reply);
 	}
+}
+
+static inline json_t *pod_call(struct pod *p, const char *name, json_t *fields, const int *fds,
+			       size_t n_fds)
+{
+	pod_send(p, name, fields, fds, n_fds);
+	return pod_reply(p);
 }
 
 static inline void pod_ok(struct pod *p, const char *name, json_t *fields, const int *fds,
@@ -141,26 +156,31 @@ static inline void pod_enter(struct pod *p)
 	pod_ok(p, "enter", pod_enter_fields(p), NULL, 0);
 }
 
-/* "start" with the outcome file and a console log beside the given ones; the plan is consumed. */
-static inline json_t *pod_start(struct pod *p, struct plan *plan, const char *const *names,
-				const int *more, size_t n_more)
+/* Send "start" with the outcome file and a console log beside the given ones; eats the plan. */
+static inline void pod_send_start(struct pod *p, struct plan *plan, const char *const *names,
+				  const int *more, size_t n_more)
 {
 	json_t *list = json_pack("[s, s]", "outcome", "consoleLog");
 	int fds[32] = {p->outcome};
-	json_t *reply;
 
 	fds[1] = openat(p->dirfd, "console.log", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	for (size_t i = 0; i < n_more; i++) {
 		(void)json_array_append_new(list, json_string(names[i]));
 		fds[2 + i] = more[i];
 	}
-	reply = pod_call(p, "start",
-			 json_pack("{s:o, s:s, s:o}", "plan", plan_to_json(plan), "qemu", p->qemu,
-				   "fds", list),
-			 fds, 2 + n_more);
+	pod_send(p, "start",
+		 json_pack("{s:o, s:s, s:o}", "plan", plan_to_json(plan), "qemu", p->qemu, "fds",
+			   list),
+		 fds, 2 + n_more);
 	(void)close(fds[1]);
 	plan_free(plan);
-	return reply;
+}
+
+static inline json_t *pod_start(struct pod *p, struct plan *plan, const char *const *names,
+				const int *more, size_t n_more)
+{
+	pod_send_start(p, plan, names, more, n_more);
+	return pod_reply(p);
 }
 
 static inline void pod_start_ok(struct pod *p, struct plan *plan)

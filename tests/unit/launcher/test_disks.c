@@ -22,7 +22,8 @@ static int setup(void **state)
 	plan_fixture_disk(plan, "root");
 	plan->disks[0].cache = CACHE_DEFAULT;
 	plan->disks[0].io = IO_DEFAULT;
-	(void)snprintf(path, sizeof path, "/var/tmp/disk-XXXXXX"); /* tmpfs has no O_DIRECT everywhere */
+	(void)snprintf(path, sizeof path,
+		       "/var/tmp/disk-XXXXXX"); /* tmpfs has no O_DIRECT everywhere */
 	fds = (struct argv_fds){.disk = {mkostemp(path, O_CLOEXEC)}};
 	assert_true(fds.disk[0] >= 0);
 	assert_int_equal(ftruncate(fds.disk[0], MIB), 0);

@@ -289,6 +289,30 @@ static void test_handler_is_replaced(void **state)
 	(void)close(old);
 }
 
+/* A reply that the old handler waited for is not the new one's. */
+static void test_replies_are_not_inherited(void **state)
+{
+	_cleanup_json_ json_t *status = NULL;
+	pid_t qemu;
+
+	(void)state;
+	pod_enter(&pod);
+	pod_send_start(&pod, plan_for("held"), NULL, NULL, 0);
+	status = pod_call(&pod, "status", NULL, NULL, 0);
+	assert_string_equal(json_str(status, "status"), "starting");
+	qemu = (pid_t)json_u64(status, "qemuPid", 0);
+	(void)close(pod.channel);
+	reconnect();
+	pod_ok(&pod, "status", NULL, NULL, 0);
+	assert_int_equal(kill(qemu, SIGUSR1), 0);
+	do {
+		json_decref(status);
+		status = pod_call(&pod, "status", NULL, NULL, 0);
+	} while (str_eq(json_str(status, "status"), "starting"));
+	assert_int_equal(json_array_size(json_object_get(status, "vcpus")), 2);
+	pod_ok(&pod, "continue", NULL, NULL, 0);
+}
+
 static void test_guest_ends_without_handler(void **state)
 {
 	struct outcome o;
@@ -427,6 +451,7 @@ int main(int argc, char **argv)
 		LIFE(test_qemu_killed_from_outside),
 		LIFE(test_handler_comes_back),
 		LIFE(test_handler_is_replaced),
+		LIFE(test_replies_are_not_inherited),
 		LIFE(test_guest_ends_without_handler),
 		LIFE(test_handler_lost_before_start),
 		LIFE(test_frame_that_is_none),

@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/pidfd.h>
@@ -165,14 +164,25 @@ static void on_event(void *arg, const json_t *event)
 		log_debug("%s/%s: QMP event %.40s", pod->record.ns, pod->record.name, name);
 }
 
-static bool has_exited(const struct pod *pod)
-{
-	struct pollfd p = {.fd = pod->pidfd, .events = POLLIN};
+/* A process that ends closes its descriptors a moment before its pidfd tells. */
+#define EXIT_SECONDS 5
 
-	return pod->pidfd < 0 || poll(&p, 1, 0) > 0;
+static int on_silent(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct pod *pod = userdata;
+
+	(void)source;
+	(void)usec;
+	log_warning("%s/%s: the launcher lives but can't be talked to: killing the pod",
+		    pod->record.ns, pod->record.name);
+	launcher_kill(pod);
+	return 0;
 }
 
-/* A launcher that lives drops its channel only when it is broken: one new try, then its end. */
+/*
+ * The channel is gone: with the launcher, as a rule. One that lives is connected to once more; one
+ * that broke the rules, or takes no connection, is ended.
+ */
 static void on_closed(void *arg, const struct err *why)
 {
 	struct pod *pod = arg;
@@ -180,14 +190,23 @@ static void on_closed(void *arg, const struct err *why)
 	int fd;
 
 	channel_free(TAKE_PTR(pod->channel));
-	if (has_exited(pod) || pod->state == POD_UNDOING)
-		return; /* the exit is on its way */
-	log_warning("%s/%s: %s", pod->record.ns, pod->record.name, why->msg);
-	if (pod->state != POD_STARTING && why->code != -EBADMSG &&
+	if (pod->pidfd < 0 || pod->state == POD_UNDOING)
+		return;
+	if (why->code == -EBADMSG) {
+		log_warning("%s/%s: %s: killing the pod", pod->record.ns, pod->record.name,
+			    why->msg);
+		launcher_kill(pod);
+		return;
+	}
+	if (pod->state != POD_STARTING &&
 	    sock_connect_at(pod->dir_fd, "launcher.sock", SOCK_SEQPACKET, &fd) == 0 &&
 	    launcher_set_channel(pod, fd, &err) == 0)
 		return;
-	launcher_kill(pod);
+	pod->stop_timer = sd_event_source_disable_unref(pod->stop_timer);
+	if (sd_event_add_time_relative(pod->h->event, &pod->stop_timer, CLOCK_MONOTONIC,
+				       EXIT_SECONDS * 1000000ull, /* accuracy= */ 0, on_silent,
+				       pod) < 0)
+		launcher_kill(pod);
 }
 
 static const struct channel_ops ops = {.event = on_event, .closed = on_closed};

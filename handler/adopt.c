@@ -5,6 +5,7 @@
 #include "handler/cpuset.h"
 #include "handler/launcher.h"
 #include "handler/leftovers.h"
+#include "handler/pins.h"
 #include "handler/poddir.h"
 #include "handler/proc.h"
 #include "handler/status.h"
@@ -78,6 +79,19 @@ static int take_threads(struct pod *pod, const json_t *reply, struct err *err)
 	return 0;
 }
 
+/* Somebody may have moved threads while no handler looked: put right what is wrong, say that it was. */
+static int check_pins(struct pod *pod, struct err *err)
+{
+	struct err drift = {0};
+	int r = store_cpus_of(pod->h->store, pod->record.uid, &pod->cpus, err);
+
+	if (r < 0 || pins_verify(pod, &drift) == 0)
+		return r;
+	log_warning("%s/%s: drift: %s: repaired", pod->record.ns, pod->record.name, drift.msg);
+	r = pins_set(pod, err);
+	return r < 0 ? r : pins_verify(pod, err);
+}
+
 static void on_status(void *arg, int r, const json_t *reply, const struct err *why)
 {
 	struct pod *pod = arg;
@@ -89,6 +103,8 @@ static void on_status(void *arg, int r, const json_t *reply, const struct err *w
 		err = *why;
 	else
 		r = take_threads(pod, reply, &err);
+	if (r == 0)
+		r = check_pins(pod, &err);
 	if (r < 0) {
 		give_up(pod, &err);
 		return;

@@ -16,14 +16,14 @@ int cpuset_holders(struct handler *h, struct cpu_holders *ret, struct err *err)
 	int r = hostcpus_others(h, &holders, err);
 
 	for (struct pod *p = h->pods; r == 0 && p; p = p->next) {
-		cpu_set_t cpus;
+		struct cpu_assignment held;
 
-		r = store_cpus_of(h->store, p->record.uid, &cpus, err);
-		if (r == 0 && CPU_COUNT(&cpus)) {
+		r = store_cpus_of(h->store, p->record.uid, &held, err);
+		if (r == 0 && CPU_COUNT(&held.all)) {
 			holders.list = xrealloc(holders.list, holders.n + 1, sizeof *holders.list);
 			holders.list[holders.n++] = (struct cpu_holder){
 				.name = xasprintf("%s/%s", p->record.ns, p->record.name),
-				.cpus = cpus};
+				.cpus = held.all};
 		}
 	}
 	if (r < 0) {

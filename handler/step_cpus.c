@@ -26,7 +26,7 @@ int step_cpus(struct pod *pod, struct err *err)
 		r = cpu_allocate(&pod->h->topology, &pod->h->policy, holders.list, holders.n,
 				 &request, &pod->cpus, err);
 	if (r == 0)
-		r = store_cpus_take(pod->h->store, pod->record.uid, &pod->cpus.all, err);
+		r = store_cpus_take(pod->h->store, pod->record.uid, &pod->cpus, err);
 	if (r == 0)
 		r = hostcpus_take(pod->h, pod->record.uid, vm, &pod->cpus.all, err);
 	if (r == 0)
@@ -37,11 +37,11 @@ int step_cpus(struct pod *pod, struct err *err)
 int undo_cpus(struct pod *pod, struct err *err)
 {
 	struct err other = {0};
-	cpu_set_t held;
+	struct cpu_assignment held;
 	int r, q;
 
 	r = store_cpus_of(pod->h->store, pod->record.uid, &held, err);
-	if (r == 0 && !CPU_COUNT(&held))
+	if (r == 0 && !CPU_COUNT(&held.all))
 		return 0;
 	r = store_cpus_free(pod->h->store, pod->record.uid, err);
 	q = hostcpus_free(pod->h, pod->record.uid, r < 0 ? &other : err);

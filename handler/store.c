@@ -33,7 +33,8 @@ static const char RUNTIME_SCHEMA[] =
 	"CREATE TABLE IF NOT EXISTS status (uid TEXT PRIMARY KEY, body TEXT) WITHOUT ROWID;"
 	"CREATE TABLE IF NOT EXISTS pods (uid TEXT PRIMARY KEY, ns TEXT, name TEXT, step INTEGER,"
 	" host_id INTEGER, pid INTEGER, pid_start INTEGER, plan TEXT) WITHOUT ROWID;"
-	"CREATE TABLE IF NOT EXISTS cpus (cpu INTEGER PRIMARY KEY, uid TEXT NOT NULL);";
+	"CREATE TABLE IF NOT EXISTS cpus (cpu INTEGER PRIMARY KEY, uid TEXT NOT NULL,"
+	" role INTEGER NOT NULL);";
 
 /* Runtime records describe processes and CPUs of one boot; those of another say nothing. */
 static int void_after_reboot(sqlite3 *db, struct err *err)
@@ -292,16 +293,29 @@ int store_pods(struct store *s, struct store_pod **ret, size_t *ret_n, struct er
 	return 0;
 }
 
-int store_cpus_take(struct store *s, const char *uid, const cpu_set_t *cpus, struct err *err)
+/* Column role: a vCPU's number, or one of these; IO threads count down from ROLE_IO. */
+enum { ROLE_EMULATOR = -1, ROLE_IO = -2 };
+
+static int take_cpu(struct store *s, const char *uid, int cpu, int role, struct err *err)
+{
+	return sql_run(s->runtime, err, "INSERT INTO cpus VALUES (?, ?, ?)", "isi", (int64_t)cpu,
+		       uid, (int64_t)role);
+}
+
+int store_cpus_take(struct store *s, const char *uid, const struct cpu_assignment *cpus,
+		    struct err *err)
 {
 	int r = sql_exec(s->runtime, "BEGIN IMMEDIATE", err);
 
 	if (r < 0)
 		return r;
+	for (unsigned i = 0; r == 0 && i < cpus->n_vcpus; i++)
+		r = take_cpu(s, uid, cpus->vcpu[i], (int)i, err);
+	for (unsigned i = 0; r == 0 && i < cpus->n_io; i++)
+		r = take_cpu(s, uid, cpus->io[i], ROLE_IO - (int)i, err);
 	for (int cpu = 0; r == 0 && cpu < CPU_SETSIZE; cpu++)
-		if (CPU_ISSET(cpu, cpus))
-			r = sql_run(s->runtime, err, "INSERT INTO cpus VALUES (?, ?)", "is",
-				    (int64_t)cpu, uid);
+		if (CPU_ISSET(cpu, &cpus->emulator))
+			r = take_cpu(s, uid, cpu, ROLE_EMULATOR, err);
 	return sql_end(s->runtime, r, err);
 }
 
@@ -310,15 +324,26 @@ int store_cpus_free(struct store *s, const char *uid, struct err *err)
 	return sql_run(s->runtime, err, "DELETE FROM cpus WHERE uid = ?", "s", uid);
 }
 
-int store_cpus_of(struct store *s, const char *uid, cpu_set_t *ret, struct err *err)
+int store_cpus_of(struct store *s, const char *uid, struct cpu_assignment *ret, struct err *err)
 {
 	_cleanup_stmt_ sqlite3_stmt *q = NULL;
-	int r = sql_prepare(s->runtime, &q, err, "SELECT cpu FROM cpus WHERE uid = ?", "s", uid);
+	int r = sql_prepare(s->runtime, &q, err,
+			    "SELECT cpu, role FROM cpus WHERE uid = ? ORDER BY abs(role)", "s",
+			    uid);
 
 	if (r < 0)
 		return r;
-	CPU_ZERO(ret);
-	while (sql_row(q))
-		CPU_SET(sqlite3_column_int(q, 0), ret);
+	*ret = (struct cpu_assignment){0};
+	while (sql_row(q)) {
+		int cpu = sqlite3_column_int(q, 0), role = sqlite3_column_int(q, 1);
+
+		CPU_SET(cpu, &ret->all);
+		if (role == ROLE_EMULATOR)
+			CPU_SET(cpu, &ret->emulator);
+		else if (role <= ROLE_IO)
+			ret->io[ret->n_io++] = cpu;
+		else
+			ret->vcpu[ret->n_vcpus++] = cpu;
+	}
 	return 0;
 }

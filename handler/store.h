@@ -7,6 +7,8 @@
 #pragma once
 
 #include "handler/paths.h"
+
+#include "cpu/allocator.h"
 #include "lib/err.h"
 
 #include <jansson.h>
@@ -52,7 +54,11 @@ int store_pod_put(struct store *s, const struct store_pod *p, struct err *err);
 int store_pod_delete(struct store *s, const char *uid, struct err *err);
 int store_pods(struct store *s, struct store_pod **ret, size_t *ret_n, struct err *err);
 
-/* Runtime: the ledger. A CPU is in it once or not at all; the table's key enforces it. */
-int store_cpus_take(struct store *s, const char *uid, const cpu_set_t *cpus, struct err *err);
+/*
+ * Runtime: the ledger. A CPU is in it once or not at all (-EEXIST); the table's key enforces it. It also
+ * says which vCPU each one carries, so that the next handler can check the pins. Nothing held is no error.
+ */
+int store_cpus_take(struct store *s, const char *uid, const struct cpu_assignment *cpus,
+		    struct err *err);
 int store_cpus_free(struct store *s, const char *uid, struct err *err);
-int store_cpus_of(struct store *s, const char *uid, cpu_set_t *ret, struct err *err);
+int store_cpus_of(struct store *s, const char *uid, struct cpu_assignment *ret, struct err *err);

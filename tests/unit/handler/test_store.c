@@ -114,7 +114,7 @@ static void test_pods_and_cpus(void **state)
 				.pid_start = 99};
 	_cleanup_json_ json_t *plan = json_pack("{s:i}", "x", 1);
 	struct store_pod *pods = NULL;
-	cpu_set_t two, other, held;
+	struct cpu_assignment two = {0}, other = {0}, held;
 	size_t n = 0;
 
 	pod.plan = plan;
@@ -132,18 +132,24 @@ static void test_pods_and_cpus(void **state)
 	store_pod_done(&pods[0]);
 	free(pods);
 
-	CPU_ZERO(&two);
-	CPU_SET(1, &two);
-	CPU_SET(3, &two);
+	/* vCPU 0 on CPU 3, vCPU 1 on CPU 1, the emulator on 5: the order is kept */
+	two.n_vcpus = 2;
+	two.vcpu[0] = 3;
+	two.vcpu[1] = 1;
+	CPU_SET(5, &two.emulator);
 	assert_int_equal(store_cpus_take(f->store, "u1", &two, &f->err), 0);
-	CPU_ZERO(&other);
-	CPU_SET(2, &other);
-	CPU_SET(3, &other);
+	other.n_vcpus = 2;
+	other.vcpu[0] = 2;
+	other.vcpu[1] = 3;
 	assert_int_equal(store_cpus_take(f->store, "u2", &other, &f->err), -EEXIST);
 	assert_int_equal(store_cpus_of(f->store, "u2", &held, &f->err), 0);
-	assert_int_equal(CPU_COUNT(&held), 0); /* all or nothing */
+	assert_int_equal(CPU_COUNT(&held.all), 0); /* all or nothing */
 	assert_int_equal(store_cpus_of(f->store, "u1", &held, &f->err), 0);
-	assert_true(CPU_EQUAL(&held, &two));
+	assert_int_equal(held.n_vcpus, 2);
+	assert_int_equal(held.vcpu[0], 3);
+	assert_int_equal(held.vcpu[1], 1);
+	assert_int_equal(CPU_COUNT(&held.all), 3);
+	assert_true(CPU_EQUAL(&held.emulator, &two.emulator));
 	assert_int_equal(store_cpus_free(f->store, "u1", &f->err), 0);
 	err_clear(&f->err);
 	assert_int_equal(store_cpus_take(f->store, "u2", &other, &f->err), 0);

@@ -34,7 +34,7 @@ struct plan_disk {
 	enum plan_device device;
 	enum plan_bus bus;
 	enum plan_source source;
-	enum plan_format format; /* told to QEMU, never probed; hostDisk: by suffix .qcow2 or .raw/.img/other */
+	enum plan_format format; /* told to QEMU, never probed; qcow2 by suffix, else raw */
 	char *path;		 /* hostDisk.path, absolute; NULL for an emptyDisk */
 	bool create;		 /* hostDisk.type DiskOrCreate */
 	uint64_t capacity;	 /* bytes; 0: what the image has */
@@ -82,8 +82,8 @@ struct plan {
 	bool dedicated_cpus;
 	bool isolate_emulator;
 	bool exclusivity_kernel; /* virtpod.io/exclusivity: kernel */
-	uint64_t cpu_shares;	 /* v1 cpu.shares from requests.cpu (100m per vCPU without); 0: leave */
-	uint64_t cpu_quota_us;	 /* per 100 ms period, from limits.cpu of a VM without dedicated CPUs; 0: none */
+	uint64_t cpu_shares;	 /* v1 cpu.shares, of requests.cpu or 100m per vCPU */
+	uint64_t cpu_quota_us;	 /* per 100 ms; limits.cpu without dedicated CPUs; 0: none */
 
 	uint64_t memory_guest;	  /* bytes */
 	uint64_t memory_overhead; /* bytes, KubeVirt's formula (docs/memory.md) */

@@ -145,29 +145,6 @@ static void check_run_strategy(const json_t *vm, struct causes *causes)
 			  strategy);
 }
 
-void vm_validate(const json_t *vm, struct causes *causes)
-{
-	_cleanup_json_ json_t *vmi = NULL;
-	struct check c = {
-		.prefix = "spec.template.spec",
-		.annotations = json_get(vm, "spec.template.metadata.annotations"),
-		.annotations_path = "spec.template.metadata.annotations",
-		.causes = causes,
-	};
-
-	check_run_strategy(vm, causes);
-	if (!json_get(vm, "spec.template")) {
-		cause_add(causes, CAUSE_REQUIRED, "spec.template",
-			  "is missing: it holds the machine's spec");
-		return;
-	}
-	/* an instance type brings the size; refused as not built, it is not the user's omission */
-	c.sized = json_get(vm, "spec.instancetype") || json_get(vm, "spec.preference");
-	vmi = vm_to_vmi(vm);
-	c.spec = json_get(vmi, "spec");
-	check_spec(&c);
-}
-
 static void check_keys(const json_t *map, const char *field, bool label, struct causes *causes)
 {
 	const char *key;
@@ -181,6 +158,48 @@ static void check_keys(const json_t *map, const char *field, bool label, struct 
 		else if (label && name_label_value(json_string_value(value), &err) < 0)
 			cause_add(causes, CAUSE_INVALID, field, "%s: %s", key, err.msg);
 	}
+}
+
+/* Only the template's annotations reach the VMI: ours would be lost on the VM itself. */
+static void check_lost_annotations(const json_t *vm, struct causes *causes)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach (json_get(vm, "metadata.annotations"), key, value) {
+		_cleanup_free_ char *field = xasprintf("metadata.annotations[%.200s]", key);
+
+		if (str_after(key, "virtpod.io/"))
+			cause_add(causes, CAUSE_INVALID, field,
+				  "belongs under spec.template.metadata.annotations");
+	}
+}
+
+void vm_validate(const json_t *vm, struct causes *causes)
+{
+	_cleanup_json_ json_t *vmi = NULL;
+	struct check c = {
+		.prefix = "spec.template.spec",
+		.annotations = json_get(vm, "spec.template.metadata.annotations"),
+		.annotations_path = "spec.template.metadata.annotations",
+		.causes = causes,
+	};
+
+	check_run_strategy(vm, causes);
+	check_lost_annotations(vm, causes);
+	if (!json_get(vm, "spec.template")) {
+		cause_add(causes, CAUSE_REQUIRED, "spec.template",
+			  "is missing: it holds the machine's spec");
+		return;
+	}
+	check_keys(json_get(vm, "spec.template.metadata.labels"), "spec.template.metadata.labels",
+		   /* label= */ true, causes);
+	check_keys(c.annotations, c.annotations_path, /* label= */ false, causes);
+	/* an instance type brings the size; refused as not built, it is not the user's omission */
+	c.sized = json_get(vm, "spec.instancetype") || json_get(vm, "spec.preference");
+	vmi = vm_to_vmi(vm);
+	c.spec = json_get(vmi, "spec");
+	check_spec(&c);
 }
 
 void metadata_validate(const json_t *obj, bool singleton, struct causes *causes)
@@ -199,6 +218,7 @@ void metadata_validate(const json_t *obj, bool singleton, struct causes *causes)
 	err_clear(&err);
 	if (name_dns1123_label(object_namespace(obj), &err) < 0)
 		cause_add(causes, CAUSE_INVALID, "metadata.namespace", "%s", err.msg);
-	check_keys(json_get(obj, "metadata.labels"), "metadata.labels", true, causes);
-	check_keys(json_get(obj, "metadata.annotations"), "metadata.annotations", false, causes);
+	check_keys(json_get(obj, "metadata.labels"), "metadata.labels", /* label= */ true, causes);
+	check_keys(json_get(obj, "metadata.annotations"), "metadata.annotations",
+		   /* label= */ false, causes);
 }

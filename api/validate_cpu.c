@@ -13,6 +13,8 @@
 #define REQUESTS "domain.resources.requests."
 #define LIMITS	 "domain.resources.limits."
 
+#define MEMORY_MIN 1000000 /* KubeVirt's least request */
+
 /* false when absent, or not a quantity (schema_check has said so). */
 static bool get(const struct check *c, const char *field, struct quantity *ret)
 {
@@ -45,12 +47,17 @@ static void check_sizes(const struct check *c)
 	static const char *const fields[] = {REQUESTS "memory", LIMITS "memory", REQUESTS "cpu",
 					     LIMITS "cpu"};
 	struct quantity a, b;
+	int64_t bytes;
 
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
 		if (get(c, fields[i], &a) && quantity_sign(&a) < 0)
 			check_add(c, CAUSE_INVALID, fields[i], "is '%.60s', must not be negative",
 				  shown(c, fields[i]));
 	}
+	if (positive(c, REQUESTS "memory", &a) && quantity_value(&a, &bytes) == 0 &&
+	    bytes < MEMORY_MIN)
+		check_add(c, CAUSE_INVALID, REQUESTS "memory", "is '%.60s', must be at least 1M",
+			  shown(c, REQUESTS "memory"));
 	if (get(c, REQUESTS "memory", &a) && get(c, LIMITS "memory", &b) && quantity_sign(&b) > 0 &&
 	    quantity_cmp(&a, &b) > 0)
 		check_add(c, CAUSE_INVALID, REQUESTS "memory",

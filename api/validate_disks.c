@@ -215,6 +215,18 @@ static void check_host_disk(const struct check *c, size_t i, const json_t *volum
 	check_capacity(c, i, volume, "hostDisk.capacity");
 }
 
+/* One image in two disks: QEMU's own lock would refuse the second one at start. */
+static void check_twice(const struct check *c, size_t i, const char *path)
+{
+	const json_t *volumes = json_get(c->spec, "volumes");
+
+	for (size_t k = 0; path && k < i; k++) {
+		if (str_eq(json_str(json_array_get(volumes, k), "hostDisk.path"), path))
+			check_item(c, CAUSE_DUPLICATE, "volumes", i, "hostDisk.path",
+				   "is the image of volumes[%zu], too: give each its own", k);
+	}
+}
+
 static void check_volume(const struct check *c, size_t i, const json_t *volume)
 {
 	size_t sources = json_object_size(volume) - !!json_get(volume, "name");
@@ -224,6 +236,7 @@ static void check_volume(const struct check *c, size_t i, const json_t *volume)
 			   "has %zu sources, must have exactly one", sources);
 	if (json_get(volume, "hostDisk"))
 		check_host_disk(c, i, volume);
+	check_twice(c, i, json_str(volume, "hostDisk.path"));
 	if (!json_get(volume, "emptyDisk"))
 		return;
 	if (!is_given(json_get(volume, "emptyDisk.capacity")))

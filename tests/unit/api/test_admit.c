@@ -104,6 +104,17 @@ static void fields_in_the_wrong_place(void **state)
 		"spec.configuration.developerConfiguration");
 }
 
+/* as far as three steps, and no farther than one for names that stand everywhere */
+static void fields_far_from_their_place(void **state)
+{
+	(void)state;
+	ANSWERS(VMI_HEAD "  kernelArgs: quiet\n  image: x\n",
+		"vm.yaml:5: spec.kernelArgs: is not a field: belongs under "
+		"spec.domain.firmware.kernelBoot",
+		"vm.yaml:6: spec.image: is not a field of this object: the API has none of that "
+		"name");
+}
+
 static void misspelt_fields(void **state)
 {
 	(void)state;
@@ -190,6 +201,14 @@ static void dedicated_cpus(void **state)
 		"vm.yaml:6: spec.domain.cpu.dedicatedCpuPlacement: needs requests.cpu and "
 		"limits.cpu "
 		"to be equal, they are '2500m' and '3': leave one of them out");
+	ANSWERS(VMI_HEAD "  domain:\n    cpu: {dedicatedCpuPlacement: true, threads: 3}\n"
+			 "    memory: {guest: 1Gi}\n    devices:\n" NO_NET,
+		"vm.yaml:6: spec.domain.cpu.threads: is 3, must be 1 or 2 with dedicated CPUs");
+	ANSWERS(VMI_HEAD "  domain:\n    cpu: {isolateEmulatorThread: true}\n"
+			 "    memory: {guest: 1Gi}\n    devices:\n" NO_NET,
+		"vm.yaml:6: spec.domain.cpu.isolateEmulatorThread: needs dedicatedCpuPlacement: "
+		"true "
+		"beside it");
 	ANSWERS(VMI_HEAD "  domain:\n    cpu: {isolateEmulatorThread: true, cores: 600}\n"
 			 "    memory: {guest: 1Gi}\n    devices:\n" NO_NET,
 		"vm.yaml:6: spec.domain.cpu: asks for 1 sockets of 600 cores of 1 threads, must be "
@@ -239,6 +258,79 @@ static void networks(void **state)
 		"network: add it to networks");
 }
 
+static void bindings(void **state)
+{
+	(void)state;
+	ANSWERS(VMI_HEAD "  domain:\n    memory: {guest: 1Gi}\n    devices:\n      interfaces:\n"
+			 "      - {name: a, bridge: {}, binding: {name: l2bridge}}\n"
+			 "      - {name: b}\n"
+			 "      - {name: _c, binding: {}}\n"
+			 "  networks:\n  - {name: a, multus: {networkName: lan}}\n"
+			 "  - {name: b, multus: {networkName: a/b/c}}\n"
+			 "  - {name: _c}\n"
+			 "  - {name: d, multus: {}}\n",
+		"vm.yaml:9: spec.domain.devices.interfaces[0]: has 2 bindings, must have exactly "
+		"one: "
+		"binding: {name: l2bridge}, or bridge: {}",
+		"vm.yaml:10: spec.domain.devices.interfaces[1]: has 0 bindings, must have exactly "
+		"one: binding: {name: l2bridge}, or bridge: {}",
+		"vm.yaml:11: spec.domain.devices.interfaces[2].binding.name: is missing: say "
+		"l2bridge",
+		"vm.yaml:11: spec.domain.devices.interfaces[2].name: is '_c', must be at most 63 "
+		"letters, digits, '-' and '_', no '-' or '_' at its ends",
+		"vm.yaml:14: spec.networks[1].multus.networkName: is 'a/b/c', must be NAME or "
+		"NAMESPACE/NAME",
+		"vm.yaml:15: spec.networks[2]: has 0 types, must have exactly one: multus: "
+		"{networkName: NAME}",
+		"vm.yaml:16: spec.networks[3].multus.networkName: is missing: name a "
+		"NetworkAttachmentDefinition",
+		"vm.yaml:16: spec.networks[3].name: 'd' has no interface of that name: add it to "
+		"domain.devices.interfaces");
+}
+
+static void kernel_boot(void **state)
+{
+	(void)state;
+	ANSWERS(VMI_HEAD
+		"  domain:\n    memory: {guest: 1Gi}\n    devices:\n" NO_NET
+		"    machine: {type: 'q35,dump=on'}\n"
+		"    firmware:\n      uuid: x\n      kernelBoot:\n"
+		"        container:\n          image: ''\n          initrdPath: boot/initrd\n"
+		"          imagePullPolicy: Always\n",
+		"vm.yaml:9: spec.domain.machine.type: is 'q35,dump=on', must be q35 or one of "
+		"pc-q35-*",
+		"vm.yaml:11: spec.domain.firmware.uuid: is 'x', must be a UUID such as "
+		"3c5d1c3e-0b8f-4d55-9a7e-1f0a51b2c3d4",
+		"vm.yaml:14: spec.domain.firmware.kernelBoot.container.image: is missing: it names "
+		"the folder or image with the kernel",
+		"vm.yaml:15: spec.domain.firmware.kernelBoot.container.initrdPath: is "
+		"'boot/initrd', "
+		"must be an absolute path without '..'",
+		"vm.yaml:13: spec.domain.firmware.kernelBoot.container.kernelPath: is missing: "
+		"QEMU "
+		"takes no initrd without a kernel",
+		"vm.yaml:16: spec.domain.firmware.kernelBoot.container.imagePullPolicy: Always is "
+		"not supported yet: images are not pulled; say IfNotPresent");
+}
+
+static void hotplug_is_not_there(void **state)
+{
+	(void)state;
+	ANSWERS(VMI_HEAD "  domain:\n    cpu: {sockets: 2, maxSockets: 3}\n"
+			 "    memory: {guest: 1Gi, maxGuest: 2Gi}\n"
+			 "    resources: {requests: {devices.kubevirt.io/kvm: 1}}\n"
+			 "    devices:\n" NO_NET,
+		"vm.yaml:8: spec.domain.resources.requests[devices.kubevirt.io/kvm]: is not "
+		"supported "
+		"yet: cpu and memory are",
+		"vm.yaml:6: spec.domain.cpu.maxSockets: is not supported yet: CPUs can't be added "
+		"to "
+		"a running guest",
+		"vm.yaml:7: spec.domain.memory.maxGuest: is not supported yet: memory can't be "
+		"added "
+		"to a running guest");
+}
+
 static void kinds_and_names(void **state)
 {
 	(void)state;
@@ -248,12 +340,43 @@ static void kinds_and_names(void **state)
 		"vm.yaml:1: apiVersion: is missing; of a VirtualMachine it is kubevirt.io/v1");
 	ANSWERS("apiVersion: kubevirt.io/v1\nkind: vmi\n",
 		"vm.yaml:2: kind: 'vmi' is written VirtualMachineInstance");
+	ANSWERS("apiVersion: v1\nkind: Namespace\nmetadata:\n  name: "
+		"n234567890123456789012345678901234567890123456789012345678901234\n",
+		"vm.yaml:4: metadata.name: is 64 characters long, must be at most 63");
+	ANSWERS("apiVersion: kubevirt.io/v1\nkind: VirtualMachineInstance\nspec:\n  domain:\n"
+		"    memory: {guest: 1Gi}\n    devices:\n" NO_NET,
+		"vm.yaml:1: metadata.name: is missing");
 	ANSWERS("apiVersion: v1\nkind: Namespace\nmetadata: {name: A_b, labels: {x: -}}\n",
 		"vm.yaml:3: metadata.name: 'A_b': 'A' at character 1 is not allowed; lower-case "
 		"letters, digits and '-' are",
 		"vm.yaml:3: metadata.labels: x: '-': '-' at character 1 can't stand first; a "
 		"letter "
 		"or digit must");
+}
+
+static void one_image_twice(void **state)
+{
+	(void)state;
+	ANSWERS(VMI_HEAD "  domain:\n    memory: {guest: 1Gi}\n    machine: {type: pc-i440fx-7.2}\n"
+			 "    resources: {requests: {memory: 999999}}\n    devices:\n" NO_NET
+			 "  volumes:\n"
+			 "  - {name: a, hostDisk: {path: /a.img, type: Disk}}\n"
+			 "  - {name: b, hostDisk: {path: /a.img, type: Disk}}\n",
+		"vm.yaml:8: spec.domain.resources.requests.memory: is '999999', must be at least "
+		"1M",
+		"vm.yaml:7: spec.domain.machine.type: is 'pc-i440fx-7.2', must be q35 or one of "
+		"pc-q35-*",
+		"vm.yaml:13: spec.volumes[1].hostDisk.path: is the image of volumes[0], too: give "
+		"each its own");
+}
+
+/* structure first: what follows from it is not reported on top */
+static void rules_wait_for_structure(void **state)
+{
+	(void)state;
+	ANSWERS(VMI_HEAD "  domain: {memory: 1Gi, machine: {type: x}}\n",
+		"vm.yaml:5: spec.domain.memory: is the string \"1Gi\", must be a map such as "
+		"memory: {guest: 1Gi}");
 }
 
 static void our_annotations(void **state)
@@ -334,11 +457,17 @@ int main(void)
 		cmocka_unit_test(scalars_lists_and_maps_mixed_up),
 		cmocka_unit_test(numbers_out_of_range),
 		cmocka_unit_test(fields_in_the_wrong_place),
+		cmocka_unit_test(fields_far_from_their_place),
 		cmocka_unit_test(misspelt_fields),
 		cmocka_unit_test(all_at_once_with_their_lines),
 		cmocka_unit_test(dedicated_cpus),
 		cmocka_unit_test(networks),
+		cmocka_unit_test(bindings),
+		cmocka_unit_test(kernel_boot),
+		cmocka_unit_test(hotplug_is_not_there),
 		cmocka_unit_test(kinds_and_names),
+		cmocka_unit_test(one_image_twice),
+		cmocka_unit_test(rules_wait_for_structure),
 		cmocka_unit_test(our_annotations),
 		cmocka_unit_test(admitted_as_stored),
 		cmocka_unit_test(defaulted_is_admitted_again),

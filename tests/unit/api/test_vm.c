@@ -66,10 +66,13 @@ static void its_vmi(void **state)
 static void errors_have_the_templates_path(void **state)
 {
 	_cleanup_yaml_doc_ struct yaml_doc *doc =
-		doc_of(VM_HEAD "  running: true\n  runStrategy: Sometimes\n"
-			       "  template:\n    spec:\n      domain:\n        cpu: {cores: 1000}\n"
-			       "        memory: {guest: 1Gi}\n"
-			       "        devices: {autoattachPodInterface: false}\n");
+		doc_of("apiVersion: kubevirt.io/v1\nkind: VirtualMachine\n"
+		       "metadata: {name: a, annotations: {virtpod.io/isolation: user=off}}\n"
+		       "spec:\n  running: true\n  runStrategy: Sometimes\n"
+		       "  template:\n    metadata: {labels: {a/b/c: d}}\n    spec:\n      "
+		       "domain:\n        cpu: {cores: 1000}\n"
+		       "        memory: {guest: 1Gi}\n"
+		       "        devices: {autoattachPodInterface: false}\n");
 	_cleanup_causes_ struct causes causes = {0};
 	const struct kind *kind;
 	static const char *const expected[] = {
@@ -78,7 +81,11 @@ static void errors_have_the_templates_path(void **state)
 		"vm.yaml:6: spec.runStrategy: is 'Sometimes', must be Always, RerunOnFailure, "
 		"Once, "
 		"Manual or Halted",
-		"vm.yaml:10: spec.template.spec.domain.cpu: asks for 1 sockets of 1000 cores of 1 "
+		"vm.yaml:3: metadata.annotations[virtpod.io/isolation]: belongs under "
+		"spec.template.metadata.annotations",
+		"vm.yaml:8: spec.template.metadata.labels: 'a/b/c': '/' at character 4 is not "
+		"allowed; letters, digits, '-', '_' and '.' are",
+		"vm.yaml:11: spec.template.spec.domain.cpu: asks for 1 sockets of 1000 cores of 1 "
 		"threads, must be at most 512 vCPUs",
 	};
 

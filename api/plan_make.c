@@ -291,6 +291,8 @@ static int make_identity(const struct maker *m, struct err *err)
 	p->namespace = xstrdup(object_namespace(m->vmi));
 	p->name = xstrdup(object_name(m->vmi));
 	p->uid = xstrdup(object_uid(m->vmi));
+	if (!text_ok(p->name, TEXT_NAME))
+		return err_set(err, -EINVAL, "metadata.name: is '%.60s', must be a name", p->name);
 	if (!text_ok(p->uid, TEXT_UUID))
 		return err_set(err, -EINVAL, "metadata.uid: is '%.60s', must be a UUID", p->uid);
 	return plan_isolation_parse(object_annotation(m->vmi, "virtpod.io/isolation"),

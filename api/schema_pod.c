@@ -14,7 +14,7 @@ static const struct schema managed_fields =
 /* all but the first four are the server's: taken from a manifest, they do no harm */
 const struct schema schema_metadata =
 	SCHEMA(BUILT("name", F_STRING), BUILT("namespace", F_STRING), BUILT("labels", F_MAP),
-	       BUILT("annotations", F_MAP), LATER("generateName", F_STRING), BUILT("uid", F_STRING),
+	       BUILT("annotations", F_MAP), BUILT("generateName", F_STRING), BUILT("uid", F_STRING),
 	       BUILT("resourceVersion", F_STRING), BUILT("generation", F_INT),
 	       BUILT("creationTimestamp", F_STRING), BUILT("deletionTimestamp", F_STRING),
 	       BUILT("deletionGracePeriodSeconds", F_INT), BUILT("selfLink", F_STRING),

@@ -206,8 +206,10 @@ void metadata_validate(const json_t *obj, bool singleton, struct causes *causes)
 {
 	const char *name = object_name(obj);
 	struct err err = {0};
+	bool generated = json_get(obj, "metadata.generateName") != NULL;
 
-	if (!*name && !singleton)
+	/* who stores a generated name's object gives it one first, and asks again */
+	if (!*name && !singleton && !generated)
 		cause_add(causes, CAUSE_REQUIRED, "metadata.name", "is missing");
 	else if (*name && name_dns1123_subdomain(name, &err) < 0)
 		cause_add(causes, CAUSE_INVALID, "metadata.name", "%s", err.msg);

@@ -346,6 +346,7 @@ static void kinds_and_names(void **state)
 	ANSWERS("apiVersion: kubevirt.io/v1\nkind: VirtualMachineInstance\nspec:\n  domain:\n"
 		"    memory: {guest: 1Gi}\n    devices:\n" NO_NET,
 		"vm.yaml:1: metadata.name: is missing");
+	ANSWERS("apiVersion: v1\nkind: Namespace\nmetadata: {generateName: a-}\n", NULL);
 	ANSWERS("apiVersion: v1\nkind: Namespace\nmetadata: {name: A_b, labels: {x: -}}\n",
 		"vm.yaml:3: metadata.name: 'A_b': 'A' at character 1 is not allowed; lower-case "
 		"letters, digits and '-' are",

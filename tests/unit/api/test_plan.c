@@ -117,13 +117,18 @@ static void missing_network_is_named(void **state)
 	assert_null(plan);
 }
 
-static void uid_is_needed(void **state)
+static void identity_is_needed(void **state)
 {
 	_cleanup_json_ json_t *vmi = vmi_of("small");
 	struct plan *plan = NULL;
 	struct err err = {0};
 
 	(void)state;
+	(void)json_object_del(json_get(vmi, "metadata"), "name");
+	assert_int_equal(make(vmi, true, true, &plan, &err), -EINVAL);
+	assert_string_equal(err.msg, "metadata.name: is '', must be a name");
+	err_clear(&err);
+	(void)json_path_set(vmi, "metadata.name", json_string("small"));
 	(void)json_path_set(vmi, "metadata.uid", json_string("../x"));
 	assert_int_equal(make(vmi, true, true, &plan, &err), -EINVAL);
 	assert_string_equal(err.msg, "metadata.uid: is '../x', must be a UUID");
@@ -191,7 +196,7 @@ int main(void)
 		cmocka_unit_test(plans_are_as_written),
 		cmocka_unit_test(kvm_or_leave_to_emulate),
 		cmocka_unit_test(missing_network_is_named),
-		cmocka_unit_test(uid_is_needed),
+		cmocka_unit_test(identity_is_needed),
 		cmocka_unit_test(mac_follows_names),
 		cmocka_unit_test(isolation_texts),
 	};

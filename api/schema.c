@@ -198,8 +198,8 @@ static void check_value(struct walk *w, const struct field *f, const json_t *val
 
 static void check_items(struct walk *w, const struct field *f, const json_t *list)
 {
-	const struct field item = {f->name, f->type == F_LIST ? F_OBJECT : F_STRING, true,
-				   f->child};
+	const struct field item = {f->name, f->type == F_LIST ? F_OBJECT : F_STRING, true, f->child,
+				   NULL};
 	const json_t *value;
 	size_t i;
 
@@ -221,7 +221,7 @@ static void check_entries(struct walk *w, const struct field *f, const json_t *m
 	json_t *value;
 
 	json_object_foreach ((json_t *)map, key, value) {
-		const struct field entry = {key, type, true, f->child};
+		const struct field entry = {key, type, true, f->child, NULL};
 		size_t before = push_name(w, key);
 
 		if (!json_is_null(value))
@@ -313,7 +313,8 @@ static void check_member(struct walk *w, const struct schema *schema, const char
 		unknown_field(w, name, value, before);
 	} else {
 		if (!f->built && !quiet) {
-			cause_add(w->causes, CAUSE_NOT_SUPPORTED, w->path, NOT_YET);
+			cause_add(w->causes, CAUSE_NOT_SUPPORTED, w->path, NOT_YET "%s%s",
+				  f->instead ? ": " : "", f->instead ? f->instead : "");
 			w->quiet = true;
 		}
 		check_value(w, f, value);

@@ -34,6 +34,7 @@ struct field {
 	enum field_type type;
 	bool built; /* false: known to KubeVirt, refused here as not supported yet */
 	const struct schema *child;
+	const char *instead; /* what to use for now, after NOT_YET; or NULL */
 };
 
 struct schema {

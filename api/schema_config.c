@@ -95,19 +95,17 @@ const struct schema schema_hyperconverged =
 	       BUILT_OF("spec", F_OBJECT, hco_spec), BUILT("status", F_ANY));
 
 static const struct schema policy_options = {
-	(const struct field[]){BUILT("full-pcpus-only", F_STRING), {NULL, F_ANY, false, NULL}},
+	(const struct field[]){BUILT("full-pcpus-only", F_STRING), END_OF_FIELDS},
 	NOT_YET "; of the CPU manager's policy options only full-pcpus-only is",
 };
 
 const struct schema schema_kubelet = {
-	(const struct field[]){BUILT("apiVersion", F_STRING),
-			       BUILT("kind", F_STRING),
+	(const struct field[]){BUILT("apiVersion", F_STRING), BUILT("kind", F_STRING),
 			       BUILT_OF("metadata", F_OBJECT, schema_metadata),
 			       BUILT("cpuManagerPolicy", F_STRING),
 			       BUILT_OF("cpuManagerPolicyOptions", F_OBJECT, policy_options),
 			       BUILT("reservedSystemCPUs", F_STRING),
-			       BUILT("topologyManagerPolicy", F_STRING),
-			       {NULL, F_ANY, false, NULL}},
+			       BUILT("topologyManagerPolicy", F_STRING), END_OF_FIELDS},
 	NOT_YET "; of the kubelet's settings cpuManagerPolicy, cpuManagerPolicyOptions, "
 		"reservedSystemCPUs and topologyManagerPolicy are",
 };

@@ -2,6 +2,8 @@
 /* spec.domain.devices. */
 #include "api/schema_table.h"
 
+#define L2BRIDGE "use binding: {name: l2bridge}, or bridge: {}"
+
 static const struct schema custom_block = SCHEMA(
 	BUILT("logical", F_UINT), BUILT("physical", F_UINT), BUILT("discardGranularity", F_UINT));
 static const struct schema block_size = SCHEMA(BUILT_OF("custom", F_OBJECT, custom_block),
@@ -34,9 +36,10 @@ static const struct schema port_range =
 static const struct schema interface =
 	SCHEMA(BUILT("name", F_STRING), BUILT_OF("binding", F_OBJECT, schema_local_name),
 	       BUILT("bridge", F_EMPTY), BUILT("model", F_STRING), BUILT("macAddress", F_STRING),
-	       BUILT("bootOrder", F_COUNT), LATER("masquerade", F_EMPTY), LATER("sriov", F_EMPTY),
-	       LATER("slirp", F_EMPTY), LATER("macvtap", F_EMPTY), LATER("passt", F_EMPTY),
-	       LATER("passtBinding", F_EMPTY), LATER_OF("ports", F_LIST, port),
+	       BUILT("bootOrder", F_COUNT), LATER_FOR("masquerade", F_EMPTY, L2BRIDGE),
+	       LATER_FOR("sriov", F_EMPTY, L2BRIDGE), LATER_FOR("slirp", F_EMPTY, L2BRIDGE),
+	       LATER_FOR("macvtap", F_EMPTY, L2BRIDGE), LATER_FOR("passt", F_EMPTY, L2BRIDGE),
+	       LATER_FOR("passtBinding", F_EMPTY, L2BRIDGE), LATER_OF("ports", F_LIST, port),
 	       LATER_OF("portRanges", F_LIST, port_range),
 	       LATER_OF("dhcpOptions", F_OBJECT, dhcp_options), LATER("pciAddress", F_STRING),
 	       LATER("acpiIndex", F_INT), LATER("state", F_STRING), LATER("tag", F_STRING));

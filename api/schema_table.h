@@ -4,27 +4,42 @@
 
 #include "api/schema.h"
 
-/* Built, or known and refused for now; _OF where a child table describes the value. */
+/*
+ * Built, or known and refused for now; _OF where a child table describes the value, _FOR where
+ * something else serves for now.
+ */
 #define BUILT(name, type)                                                                          \
 	{                                                                                          \
-		name, type, true, NULL                                                             \
+		name, type, true, NULL, NULL                                                       \
 	}
 #define BUILT_OF(name, type, child)                                                                \
 	{                                                                                          \
-		name, type, true, &(child)                                                         \
+		name, type, true, &(child), NULL                                                   \
 	}
 #define LATER(name, type)                                                                          \
 	{                                                                                          \
-		name, type, false, NULL                                                            \
+		name, type, false, NULL, NULL                                                      \
 	}
 #define LATER_OF(name, type, child)                                                                \
 	{                                                                                          \
-		name, type, false, &(child)                                                        \
+		name, type, false, &(child), NULL                                                  \
+	}
+#define LATER_FOR(name, type, use)                                                                 \
+	{                                                                                          \
+		name, type, false, NULL, use                                                       \
+	}
+#define LATER_OF_FOR(name, type, child, use)                                                       \
+	{                                                                                          \
+		name, type, false, &(child), use                                                   \
 	}
 
+#define END_OF_FIELDS                                                                              \
+	{                                                                                          \
+		NULL, F_ANY, false, NULL, NULL                                                     \
+	}
 #define SCHEMA(...)                                                                                \
 	{                                                                                          \
-		(const struct field[]){__VA_ARGS__, {NULL, F_ANY, false, NULL}}, NULL              \
+		(const struct field[]){__VA_ARGS__, END_OF_FIELDS}, NULL                           \
 	}
 
 extern const struct schema schema_vmi_spec;  /* schema_vmi.c */

@@ -2,6 +2,8 @@
 /* spec.volumes of a VMI, spec.dataVolumeTemplates of a VM. */
 #include "api/schema_table.h"
 
+#define HOST_DISK "use hostDisk: {path: PATH, type: Disk}, or an emptyDisk"
+
 static const struct schema host_disk =
 	SCHEMA(BUILT("path", F_STRING), BUILT("type", F_STRING), BUILT("capacity", F_QUANTITY),
 	       LATER("shared", F_BOOL));
@@ -47,12 +49,13 @@ const struct schema schema_volume = SCHEMA(
 	LATER_OF("cloudInitConfigDrive", F_OBJECT, cloud_init),
 	LATER_OF("cloudInitNoCloud", F_OBJECT, cloud_init),
 	LATER_OF("configMap", F_OBJECT, config_map),
-	LATER_OF("containerDisk", F_OBJECT, container_disk),
+	LATER_OF_FOR("containerDisk", F_OBJECT, container_disk, HOST_DISK),
 	LATER_OF("containerPath", F_OBJECT, container_path),
-	LATER_OF("dataVolume", F_OBJECT, data_volume), LATER_OF("downwardAPI", F_OBJECT, downward),
-	LATER("downwardMetrics", F_EMPTY), LATER_OF("ephemeral", F_OBJECT, ephemeral),
+	LATER_OF_FOR("dataVolume", F_OBJECT, data_volume, HOST_DISK),
+	LATER_OF("downwardAPI", F_OBJECT, downward), LATER("downwardMetrics", F_EMPTY),
+	LATER_OF_FOR("ephemeral", F_OBJECT, ephemeral, HOST_DISK),
 	LATER_OF("memoryDump", F_OBJECT, hot_claim),
-	LATER_OF("persistentVolumeClaim", F_OBJECT, hot_claim),
+	LATER_OF_FOR("persistentVolumeClaim", F_OBJECT, hot_claim, HOST_DISK),
 	LATER_OF("secret", F_OBJECT, secret), LATER_OF("serviceAccount", F_OBJECT, service_account),
 	LATER_OF("sysprep", F_OBJECT, sysprep));
 

@@ -127,7 +127,8 @@ static void misspelt_fields(void **state)
 		"mean readonly?",
 		"vm.yaml:9: spec.Volumes: is not a field: is spelt volumes");
 	ANSWERS(VMI_HEAD "  volumes: [{name: a, persistentVolumeClaim: {claimname: x}}]\n",
-		"vm.yaml:5: spec.volumes[0].persistentVolumeClaim: is not supported yet",
+		"vm.yaml:5: spec.volumes[0].persistentVolumeClaim: is not supported yet: use "
+		"hostDisk: {path: PATH, type: Disk}, or an emptyDisk",
 		"vm.yaml:5: spec.volumes[0].persistentVolumeClaim.claimname: is not a field: is "
 		"spelt "
 		"claimName");
@@ -261,6 +262,12 @@ static void networks(void **state)
 static void bindings(void **state)
 {
 	(void)state;
+	ANSWERS(VMI_HEAD "  domain: {memory: {guest: 1Gi}, devices: {interfaces: [{name: a, "
+			 "masquerade: {}}]}}\n"
+			 "  networks: [{name: a, multus: {networkName: lan}}]\n",
+		"vm.yaml:5: spec.domain.devices.interfaces[0].masquerade: is not supported yet: "
+		"use "
+		"binding: {name: l2bridge}, or bridge: {}");
 	ANSWERS(VMI_HEAD "  domain:\n    memory: {guest: 1Gi}\n    devices:\n      interfaces:\n"
 			 "      - {name: a, bridge: {}, binding: {name: l2bridge}}\n"
 			 "      - {name: b}\n"

@@ -20,8 +20,8 @@ static const char *fake_mode = "";
 
 static void fake_say(const char *line)
 {
-	(void)!write(fake_qmp, line, strlen(line));
-	(void)!write(fake_qmp, "\r\n", 2);
+	/* one write: SIGTERM's handler must not put its event into the middle of a line */
+	(void)dprintf(fake_qmp, "%s\r\n", line);
 }
 
 static bool fake_is(const char *mode)
@@ -77,6 +77,7 @@ static void fake_cpus(const char *line)
 
 		(void)sigemptyset(&usr1);
 		(void)sigaddset(&usr1, SIGUSR1);
+		(void)!write(fake_serial, "held ", 5);
 		(void)sigwait(&usr1, &sig);
 	}
 	if (fake_is("late") && asked++ == 0)

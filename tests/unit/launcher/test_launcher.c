@@ -293,6 +293,7 @@ static void test_handler_is_replaced(void **state)
 static void test_replies_are_not_inherited(void **state)
 {
 	_cleanup_json_ json_t *status = NULL;
+	int console;
 	pid_t qemu;
 
 	(void)state;
@@ -301,6 +302,9 @@ static void test_replies_are_not_inherited(void **state)
 	status = pod_call(&pod, "status", NULL, NULL, 0);
 	assert_string_equal(json_str(status, "status"), "starting");
 	qemu = (pid_t)json_u64(status, "qemuPid", 0);
+	console = attach_console();
+	read_exactly(console, "held ");
+	(void)close(console);
 	(void)close(pod.channel);
 	reconnect();
 	pod_ok(&pod, "status", NULL, NULL, 0);

@@ -13,7 +13,8 @@
 #define REQUESTS "domain.resources.requests."
 #define LIMITS	 "domain.resources.limits."
 
-#define MEMORY_MIN 1000000 /* KubeVirt's least request */
+#define MEMORY_MIN 1000000	      /* KubeVirt's least request */
+#define MEMORY_MAX ((int64_t)1 << 50) /* 1 PiB: a quarter of what a plan may hold */
 
 /* false when absent, or not a quantity (schema_check has said so). */
 static bool get(const struct check *c, const char *field, struct quantity *ret)
@@ -68,6 +69,18 @@ static void check_sizes(const struct check *c)
 		check_add(c, CAUSE_INVALID, REQUESTS "cpu",
 			  "is '%.60s', must not be more than limits.cpu, '%.60s'",
 			  shown(c, REQUESTS "cpu"), shown(c, LIMITS "cpu"));
+}
+
+/* So that sums of sizes stay inside what a plan may hold (api/plan_json.c). */
+static void check_memory_max(const struct check *c, const char *field)
+{
+	struct quantity q;
+	int64_t bytes;
+
+	if (get(c, field, &q) && quantity_sign(&q) > 0 &&
+	    (quantity_value(&q, &bytes) < 0 || bytes > MEMORY_MAX))
+		check_add(c, CAUSE_INVALID, field, "is '%.60s', must be at most 1 PiB",
+			  shown(c, field));
 }
 
 static void check_resource_names(const struct check *c, const char *which)
@@ -190,21 +203,20 @@ void check_cpu(const struct check *c)
 
 void check_memory(const struct check *c)
 {
-	struct quantity q;
-	int64_t bytes;
+	struct quantity q, request;
 
+	check_memory_max(c, "domain.memory.guest");
+	check_memory_max(c, LIMITS "memory");
 	if (!get(c, "domain.memory.guest", &q)) {
 		if (c->sized)
 			return;
 		check_add(c, CAUSE_REQUIRED, "domain.memory.guest",
 			  "is missing, and so are resources.requests.memory and limits.memory: say "
 			  "how much memory the guest has, such as memory: {guest: 1Gi}");
-		return;
-	}
-	if (quantity_sign(&q) <= 0 && !json_get(c->spec, REQUESTS "memory"))
+	} else if (quantity_sign(&q) <= 0 &&
+		   !(get(c, REQUESTS "memory", &request) && quantity_sign(&request) < 0)) {
+		/* taken from a negative request, it is the request that is reported */
 		check_add(c, CAUSE_INVALID, "domain.memory.guest",
 			  "is '%.60s', must be more than nothing", shown(c, "domain.memory.guest"));
-	else if (quantity_value(&q, &bytes) < 0 || bytes > INT64_C(1) << 52)
-		check_add(c, CAUSE_INVALID, "domain.memory.guest",
-			  "is '%.60s', must be at most 4 PiB", shown(c, "domain.memory.guest"));
+	}
 }

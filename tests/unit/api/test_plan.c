@@ -190,6 +190,102 @@ static void isolation_texts(void **state)
 	assert_memory_equal(&i, &all, sizeof(i)); /* untouched by failures */
 }
 
+/* Called for each value below `at`, with its path. */
+static void each_path(const json_t *at, const char *path, void (*call)(const char *path, void *arg),
+		      void *arg)
+{
+	const char *key;
+	json_t *value;
+	size_t i;
+
+	json_object_foreach ((json_t *)at, key, value) {
+		_cleanup_free_ char *below =
+			strpbrk(key, ".[]") ? xasprintf("%s[%s]", path, key)
+					    : xasprintf("%s%s%s", path, *path ? "." : "", key);
+
+		call(below, arg);
+		each_path(value, below, call, arg);
+	}
+	json_array_foreach (at, i, value) {
+		_cleanup_free_ char *below = xasprintf("%s[%zu]", path, i);
+
+		call(below, arg);
+		each_path(value, below, call, arg);
+	}
+}
+
+struct mutation {
+	const char *name;
+	const json_t *vmi;
+	unsigned admitted, refused;
+};
+
+/* Whatever passes the rules must make a plan, and one that the launcher takes. */
+static void must_be_planned(const json_t *vmi, const char *name, const char *path)
+{
+	_cleanup_json_ json_t *json = NULL;
+	struct plan *plan = NULL, *copy = NULL;
+	struct err err = {0};
+
+	if (make(vmi, true, false, &plan, &err) < 0) {
+		if (!strstr(err.msg, "network '"))
+			fail_msg("%s, %s: %s", name, path, err.msg);
+		return;
+	}
+	json = plan_to_json(plan);
+	if (plan_from_json(json, &copy, &err) < 0)
+		fail_msg("%s, %s: %s", name, path, err.msg);
+	plan_free(plan);
+	plan_free(copy);
+}
+
+static void mutate(const char *path, void *arg)
+{
+	struct mutation *m = arg;
+	json_t *values[] = {
+		json_null(),	    json_true(),
+		json_integer(0),    json_integer(-1),
+		json_integer(7),    json_integer(600),
+		json_real(1e300),   json_integer(INT64_MAX),
+		json_string(""),    json_string("1"),
+		json_string("x"),   json_string("9E"),
+		json_string("a b"), json_string("\xc3\xa4/../"),
+		json_object(),	    json_array(),
+		json_string("-1"),  json_string("1n"),
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
+		_cleanup_json_ json_t *vmi = json_deep_copy(m->vmi);
+		_cleanup_causes_ struct causes causes = {0};
+		const struct kind *kind = NULL;
+
+		assert_int_equal(json_path_set(vmi, path, values[i]), 0);
+		if (admit(vmi, NULL, &kind, &causes) < 0) {
+			assert_true(causes.n > 0);
+			m->refused++;
+			continue;
+		}
+		m->admitted++;
+		(void)json_path_set(vmi, "metadata.uid", json_string(UID));
+		must_be_planned(vmi, m->name, path);
+	}
+}
+
+static void what_is_admitted_can_be_planned(void **state)
+{
+	static const char *const names[] = {"demo", "disks", "nics", "isolate", "requests"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		_cleanup_json_ json_t *vmi = vmi_of(names[i]);
+		struct mutation m = {.name = names[i], .vmi = vmi};
+
+		each_path(vmi, "", mutate, &m);
+		assert_true(m.admitted > 100);
+		assert_true(m.refused > 100);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -199,6 +295,7 @@ int main(void)
 		cmocka_unit_test(identity_is_needed),
 		cmocka_unit_test(mac_follows_names),
 		cmocka_unit_test(isolation_texts),
+		cmocka_unit_test(what_is_admitted_can_be_planned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

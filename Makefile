@@ -154,15 +154,18 @@ test-full: test
 .PHONY: lint fmt-check fmt
 C_FILES := $(shell git ls-files '*.c' '*.h' 2>/dev/null)
 fmt-check:
-	clang-format --dry-run -Werror $(C_FILES)
+	@clang-format --dry-run -Werror $(C_FILES)
 
 fmt:
 	clang-format -i $(C_FILES)
 
+CPPCHECK := cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 -j2 \
+	--enable=warning,performance,portability --suppress=missingIncludeSystem \
+	--include=tests/cppcheck.h -I. -D_GNU_SOURCE -D__x86_64__ -D__linux__
+
 lint: fmt-check
-	shellcheck $(shell git ls-files '*.sh') .ci/run
-	cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 --enable=warning,performance,portability \
-		--suppress=missingIncludeSystem -I. -D_GNU_SOURCE -j2 $(FOLDERS) cmd
+	@shellcheck $(shell git ls-files '*.sh') .ci/run
+	@$(CPPCHECK) $(FOLDERS) cmd
 
 .PHONY: install uninstall
 install: all

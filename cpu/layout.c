@@ -97,7 +97,7 @@ bool cpu_lay_out(const struct cpu_topology *topology, const cpu_set_t *cpus,
 {
 	struct cpu_assignment out = {.all = *cpus};
 	struct layout l = {.demand = demand, .out = &out};
-	const struct cpu_info *sorted[CPU_SETSIZE];
+	const struct cpu_info *sorted[CPU_SETSIZE] = {NULL};
 	unsigned n = sort_by_position(topology, cpus, sorted);
 
 	for (unsigned i = 0, end; i < n; i = end) {

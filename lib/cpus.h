@@ -13,5 +13,5 @@ int cpus_parse(const char *text, cpu_set_t *ret);
 /* Ranges in ascending order, no newline; the result is `buf`. */
 char *cpus_format(const cpu_set_t *set, char buf[static CPUS_TEXT_MAX]);
 
-int cpus_next(const cpu_set_t *set, int after); /* lowest CPU > after, or -1 */
+int cpus_next(const cpu_set_t *set, int after);	   /* lowest CPU > after, or -1 */
 void cpus_minus(cpu_set_t *a, const cpu_set_t *b); /* a &= ~b */

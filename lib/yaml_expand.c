@@ -2,6 +2,7 @@
 #include "lib/yaml_expand.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "lib/json.h"
@@ -58,7 +59,7 @@ static int convert_real(struct yaml_expansion *x, const struct yaml_node *node, 
 			json_t **ret)
 {
 	/* JSON has one kind of number: 1e3 may stand wherever 1000 may */
-	if (v > -0x1p63 && v < 0x1p63 && v == (double)(json_int_t)v)
+	if (fabs(v) < 0x1p63 && v == (double)(json_int_t)v)
 		*ret = json_integer((json_int_t)v);
 	else
 		*ret = json_real(v); /* NULL for NaN and infinity */

@@ -251,7 +251,7 @@ void start_request(struct launcher *l, const struct reply_to *to, const json_t *
 			start_failed(l, err.msg);
 		return;
 	}
-	outcome_fd = fd_close(outcome_fd);
+	(void)fd_close(outcome_fd);
 	if (fresh)
 		forget(l);
 	err_prefix(&err, "start");

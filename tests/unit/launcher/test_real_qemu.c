@@ -130,24 +130,14 @@ static int tap(const char *name, short flags)
 	return fd;
 }
 
-/* Every kind of disk and NIC, and each optional device, in one machine: QEMU takes the command line. */
-static void test_everything_at_once(void **state)
-{
-	static const char *const names[] = {"disk:v",  "disk:q",  "disk:s",  "disk:c",
-					    "disk:h",  "disk:i",  "tap:a:0", "tap:a:1",
-					    "tap:b:0", "tap:c:0", "tap:d:0", "disk:u"};
-	_cleanup_json_ json_t *reply = NULL, *status = NULL;
-	struct plan *p = plan_fixture();
-	struct plan_disk *d;
-	struct outcome o;
-	int fds[ARRAY_SIZE(names)];
+static const char *const all_names[] = {"disk:v",  "disk:q",  "disk:s",	 "disk:c",
+					"disk:h",  "disk:i",  "disk:u",	 "tap:a:0",
+					"tap:a:1", "tap:b:0", "tap:c:0", "tap:d:0"};
 
-	(void)state;
-	assert_int_equal(unshare(CLONE_NEWNET), 0);
-	p->balloon = p->graphics = p->rng = true;
-	p->watchdog = WATCHDOG_RESET;
-	p->firmware_serial = xstrdup("a,b=c");
-	d = plan_fixture_disk(p, "v");
+static void add_all_disks(struct plan *p)
+{
+	struct plan_disk *d = plan_fixture_disk(p, "v");
+
 	d->serial = xstrdup("S,readonly=on");
 	d->cache = CACHE_DEFAULT;
 	d->io = IO_DEFAULT;
@@ -167,29 +157,60 @@ static void test_everything_at_once(void **state)
 	d->device = DEVICE_CDROM;
 	d = plan_fixture_disk(p, "u");
 	d->shareable = true;
-	plan_fixture_nic(p, "a")->queues = 2;
-	plan_fixture_nic(p, "b")->boot_order = 3;
-	for (unsigned i = 1; i < 4; i++) {
-		static const char *const models[] = {"e1000e", "e1000", "rtl8139"};
-		struct plan_nic *n = i == 1 ? &p->nics[1] : plan_fixture_nic(p, i == 2 ? "c" : "d");
+}
 
-		free(n->model);
-		n->model = xstrdup(models[i - 1]);
-	}
+static void add_nic(struct plan *p, const char *name, const char *model)
+{
+	struct plan_nic *n = plan_fixture_nic(p, name);
+
+	free(n->model);
+	n->model = xstrdup(model);
+}
+
+static void add_all_nics(struct plan *p)
+{
+	add_nic(p, "a", "virtio-net-pci");
+	add_nic(p, "b", "e1000e");
+	add_nic(p, "c", "e1000");
+	add_nic(p, "d", "rtl8139");
+	p->nics[0].queues = 2;
+	p->nics[1].boot_order = 3;
+}
+
+static void open_all(int fds[static ARRAY_SIZE(all_names)])
+{
 	fds[0] = image("v", O_RDWR, false);
 	fds[1] = image("q", O_RDWR, true);
 	fds[2] = image("s", O_RDONLY, false);
 	fds[3] = image("c", O_RDONLY, false);
 	fds[4] = image("h", O_RDWR, false);
 	fds[5] = image("i", O_RDONLY, false);
-	fds[6] = tap("tapa", IFF_MULTI_QUEUE);
+	fds[6] = image("u", O_RDWR, false);
 	fds[7] = tap("tapa", IFF_MULTI_QUEUE);
-	fds[8] = tap("tapb", 0);
-	fds[9] = tap("tapc", 0);
-	fds[10] = tap("tapd", 0);
-	fds[11] = image("u", O_RDWR, false);
+	fds[8] = tap("tapa", IFF_MULTI_QUEUE);
+	fds[9] = tap("tapb", 0);
+	fds[10] = tap("tapc", 0);
+	fds[11] = tap("tapd", 0);
+}
+
+/* Every kind of disk and NIC, and each optional device, in one machine: QEMU takes the command line. */
+static void test_everything_at_once(void **state)
+{
+	_cleanup_json_ json_t *reply = NULL, *status = NULL;
+	struct plan *p = plan_fixture();
+	int fds[ARRAY_SIZE(all_names)];
+	struct outcome o;
+
+	(void)state;
+	assert_int_equal(unshare(CLONE_NEWNET), 0); /* the taps go with it */
+	p->balloon = p->graphics = p->rng = true;
+	p->watchdog = WATCHDOG_RESET;
+	p->firmware_serial = xstrdup("a,b=c");
+	add_all_disks(p);
+	add_all_nics(p);
+	open_all(fds);
 	pod_enter(&pod);
-	reply = pod_start(&pod, p, names, fds, ARRAY_SIZE(fds));
+	reply = pod_start(&pod, p, all_names, fds, ARRAY_SIZE(fds));
 	if (!json_flag(reply, "ok", false))
 		fail_msg("%s", json_str(reply, "error"));
 	pod_ok(&pod, "continue", NULL, NULL, 0);

@@ -22,6 +22,7 @@ struct call {
 	const char *resource_version;
 	const char *timeout_seconds;
 	const char *grace_period_seconds;
+	const char *propagation_policy;
 	const char *dry_run;
 	bool watch;
 };

@@ -30,6 +30,7 @@ static void fill_call(struct request *r, const char *path, struct call *ret)
 		.resource_version = request_query(r, "resourceVersion"),
 		.timeout_seconds = request_query(r, "timeoutSeconds"),
 		.grace_period_seconds = request_query(r, "gracePeriodSeconds"),
+		.propagation_policy = request_query(r, "propagationPolicy"),
 		.dry_run = request_query(r, "dryRun"),
 		.watch = flag(request_query(r, "watch")),
 	};

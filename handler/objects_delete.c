@@ -63,6 +63,20 @@ static unsigned check_preconditions(const struct call *c, const json_t *body, co
 	return why ? k8s_conflict(ret, c->route.kind, c->route.name, why) : 0;
 }
 
+/* A VMI can't go on without its VM here; doing something else than asked would end a guest. */
+static unsigned check_propagation(const struct call *c, const json_t *body, json_t **ret)
+{
+	const char *said = json_str(body, "propagationPolicy");
+
+	if (!said)
+		said = c->propagation_policy;
+	if (!str_eq(said, "Orphan") || c->route.kind->configuration)
+		return 0;
+	return k8s_bad_request(ret,
+			       "propagationPolicy: Orphan is not supported yet; Background and "
+			       "Foreground are");
+}
+
 static unsigned parse_options(const struct call *c, const json_t *object, struct options *ret,
 			      json_t **ret_status)
 {
@@ -71,6 +85,8 @@ static unsigned parse_options(const struct call *c, const json_t *object, struct
 
 	if (code == 0)
 		code = call_dry_run(c, body, &ret->dry_run, ret_status);
+	if (code == 0)
+		code = check_propagation(c, body, ret_status);
 	if (code == 0)
 		code = parse_grace(c, body, &ret->grace, ret_status);
 	return code ? code : check_preconditions(c, body, object, ret_status);

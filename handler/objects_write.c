@@ -31,6 +31,7 @@ static void generate_name(json_t *object)
 		tail[i] = letters[random[i] % (sizeof letters - 1)];
 	name = xasprintf("%s%s", prefix, tail);
 	(void)json_object_set_new(json_object_get(object, "metadata"), "name", json_string(name));
+	(void)json_object_del(json_object_get(object, "metadata"), "generateName");
 }
 
 /* The body's own kind must be what the path says. */
@@ -87,7 +88,7 @@ static unsigned admitted(const struct call *c, json_t **ret)
 	if (code)
 		return code;
 	generate_name(object);
-	(void)json_object_del(object, "status"); /* never the user's to set */
+	(void)json_object_del(object, "status");		/* never the user's to set */
 	if (str_eq(json_str(object, "metadata.namespace"), "")) /* counts as absent */
 		(void)json_object_del(json_object_get(object, "metadata"), "namespace");
 	if (admit(object, c->route.ns, &k, &causes) < 0)

@@ -7,6 +7,7 @@
 #include "handler/k8s_status.h"
 #include "handler/namespaces.h"
 #include "handler/stream.h"
+#include "handler/vms.h"
 #include "handler/watcher.h"
 
 #include "lib/log.h"
@@ -246,6 +247,7 @@ void server_close(struct handler *h)
 	}
 	sd_event_source_disable_unref(s->io);
 	sd_event_source_disable_unref(s->timer);
+	vms_close(h);
 	watch_close(h);
 	h->server = NULL;
 	free(s);
@@ -256,5 +258,5 @@ bool server_idle(const struct handler *h)
 	const union MHD_DaemonInfo *info =
 		MHD_get_daemon_info(h->server->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
 
-	return !info || info->num_connections == 0;
+	return (!info || info->num_connections == 0) && !vms_waiting(h);
 }

@@ -34,6 +34,7 @@ struct server {
 	sd_event_source *timer; /* when libmicrohttpd wants to run at the latest */
 	struct stream *streams;
 	struct console *consoles;
+	sd_event_source *vm_timer; /* when the next VirtualMachine may be started again (vms.c) */
 	bool closing;
 	uint64_t node_version; /* resourceVersion of the virtual Node */
 };

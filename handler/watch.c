@@ -2,6 +2,7 @@
 #include "handler/watch.h"
 
 #include "handler/objstore.h"
+#include "handler/vmi.h"
 #include "handler/watcher_internal.h"
 
 #include "api/meta.h"
@@ -111,6 +112,8 @@ void watch_publish(struct handler *h, const char *type, const char *kind, const 
 	struct watcher *next;
 	struct watch_event *e;
 
+	if (str_eq(kind, VMI_KIND)) /* a VirtualMachine's status and next step follow from it */
+		handler_kick(h);
 	if (!hub) /* nobody can be listening yet; whoever comes later gets the state itself */
 		return;
 	key = label_key(kind, object);

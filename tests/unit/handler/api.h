@@ -37,6 +37,7 @@ struct client {
 	int fd;
 	char *in; /* what came and was not taken yet */
 	size_t len;
+	char *lines; /* of chunks that were taken (client_line) */
 	bool ended;
 };
 
@@ -116,6 +117,7 @@ static inline void client_close(struct client *c)
 {
 	(void)fd_close(c->fd);
 	free(c->in);
+	free(c->lines);
 	free(c);
 }
 
@@ -255,12 +257,34 @@ static inline int api_call(struct api *a, const char *method, const char *path, 
 	return code;
 }
 
+/* The next line of a chunked answer (the caller's), however it is cut into chunks; NULL: the end. */
+static inline char *client_line(struct client *c)
+{
+	char *end, *line;
+
+	while (!c->lines || !(end = strchr(c->lines, '\n'))) {
+		_cleanup_free_ char *before = c->lines;
+		_cleanup_free_ char *chunk = client_chunk(c);
+
+		c->lines = NULL;
+		if (!chunk)
+			return NULL;
+		c->lines = xasprintf("%s%s", before ? before : "", chunk);
+	}
+	line = xstrndup(c->lines, (size_t)(end - c->lines));
+	memmove(c->lines, end + 1, strlen(end + 1) + 1);
+	return line;
+}
+
 /* The next event of a watch; the caller's. NULL: the stream has ended. */
 static inline json_t *client_event(struct client *c)
 {
-	_cleanup_free_ char *line = client_chunk(c);
+	_cleanup_free_ char *line = client_line(c);
+	json_t *event = line ? json_loads(line, 0, NULL) : NULL;
 
-	return line ? json_loads(line, 0, NULL) : NULL;
+	if (line && !event)
+		fail_msg("not an event: %s", line);
+	return event;
 }
 
 #define VMIS "/apis/kubevirt.io/v1/namespaces/default/virtualmachineinstances"
@@ -269,19 +293,21 @@ static inline json_t *client_event(struct client *c)
 /* A VMI that admission accepts, with one label. */
 static inline char *vmi_text(const char *name, const char *label)
 {
-	return xasprintf("{\"apiVersion\": \"kubevirt.io/v1\", \"kind\": \"VirtualMachineInstance\", "
-			 "\"metadata\": {\"name\": \"%s\", \"labels\": {\"app\": \"%s\"}}, "
-			 "\"spec\": {\"domain\": {\"memory\": {\"guest\": \"128Mi\"}, \"devices\": "
-			 "{\"autoattachPodInterface\": false}}}}",
-			 name, label);
+	return xasprintf(
+		"{\"apiVersion\": \"kubevirt.io/v1\", \"kind\": \"VirtualMachineInstance\", "
+		"\"metadata\": {\"name\": \"%s\", \"labels\": {\"app\": \"%s\"}}, "
+		"\"spec\": {\"domain\": {\"memory\": {\"guest\": \"128Mi\"}, \"devices\": "
+		"{\"autoattachPodInterface\": false}}}}",
+		name, label);
 }
 
 static inline char *nad_text(const char *name, unsigned mtu)
 {
-	return xasprintf("{\"apiVersion\": \"k8s.cni.cncf.io/v1\", \"kind\": "
-			 "\"NetworkAttachmentDefinition\", \"metadata\": {\"name\": \"%s\"}, \"spec\": "
-			 "{\"config\": \"{\\\"cniVersion\\\": \\\"0.3.1\\\", \\\"name\\\": \\\"n\\\", "
-			 "\\\"type\\\": \\\"bridge\\\", \\\"bridge\\\": \\\"br-x\\\", \\\"mtu\\\": "
-			 "%u}\"}}",
-			 name, mtu);
+	return xasprintf(
+		"{\"apiVersion\": \"k8s.cni.cncf.io/v1\", \"kind\": "
+		"\"NetworkAttachmentDefinition\", \"metadata\": {\"name\": \"%s\"}, \"spec\": "
+		"{\"config\": \"{\\\"cniVersion\\\": \\\"0.3.1\\\", \\\"name\\\": \\\"n\\\", "
+		"\\\"type\\\": \\\"bridge\\\", \\\"bridge\\\": \\\"br-x\\\", \\\"mtu\\\": "
+		"%u}\"}}",
+		name, mtu);
 }

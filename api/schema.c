@@ -95,8 +95,9 @@ static const char *type_name(enum field_type type)
 	case F_QUANTITIES:
 	case F_OBJECTS:
 	case F_EMPTY:
-	case F_ANY:
 		return "a map";
+	case F_ANY:
+		return "a map or a list";
 	}
 	return "";
 }

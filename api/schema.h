@@ -26,7 +26,7 @@ enum field_type {
 	F_QUANTITIES, /* any keys, quantities as values */
 	F_OBJECTS,    /* any keys, objects that `child` describes */
 	F_EMPTY,      /* an object without members */
-	F_ANY,	      /* any keys and values: an object */
+	F_ANY,	      /* a map or list with any content */
 };
 
 struct field {
@@ -46,7 +46,7 @@ struct schema {
 extern const struct schema schema_vmi, schema_vm, schema_kubevirt, schema_hyperconverged,
 	schema_kubelet, schema_nad, schema_plain;
 
-/* What this ends with is how callers can tell a known field from a wrong one. */
+/* In the message of each cause that is no mistake of the user: known, but not built here. */
 #define NOT_YET "is not supported yet"
 
 /*

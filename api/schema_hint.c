@@ -28,8 +28,9 @@ bool schema_shape_fits(enum field_type type, const json_t *value)
 	case F_QUANTITIES:
 	case F_OBJECTS:
 	case F_EMPTY:
-	case F_ANY:
 		return json_is_object(value);
+	case F_ANY:
+		return json_is_object(value) || json_is_array(value);
 	}
 	return false;
 }

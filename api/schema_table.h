@@ -42,18 +42,15 @@
 		(const struct field[]){__VA_ARGS__, END_OF_FIELDS}, NULL                           \
 	}
 
-extern const struct schema schema_vmi_spec;  /* schema_vmi.c */
-extern const struct schema schema_resources; /* schema_vmi.c: requests and limits */
-extern const struct schema schema_devices;   /* schema_devices.c */
-extern const struct schema schema_volume;    /* schema_volumes.c */
-extern const struct schema
-	schema_data_volume;		    /* schema_volumes.c: an entry of dataVolumeTemplates */
-extern const struct schema schema_metadata; /* schema_pod.c */
-extern const struct schema schema_affinity; /* schema_pod.c */
-extern const struct schema schema_toleration;	   /* schema_pod.c */
-extern const struct schema schema_probe;	   /* schema_pod.c */
-extern const struct schema schema_dns_config;	   /* schema_pod.c */
-extern const struct schema schema_selector;	   /* schema_pod.c: matchLabels, matchExpressions */
-extern const struct schema schema_topology_spread; /* schema_pod.c */
-extern const struct schema schema_local_name;	   /* schema_pod.c: {name} */
-extern const struct schema schema_enabled;	   /* schema_pod.c: {enabled} */
+/* schema_vmi.c; resources: requests and limits */
+extern const struct schema schema_vmi_spec, schema_resources;
+
+/* schema_devices.c */
+extern const struct schema schema_devices;
+
+/* schema_volumes.c; data_volume: an entry of dataVolumeTemplates */
+extern const struct schema schema_volume, schema_data_volume;
+
+/* schema_pod.c; local_name: {name}, enabled: {enabled}, selector: of labels */
+extern const struct schema schema_metadata, schema_local_name, schema_enabled, schema_selector,
+	schema_affinity, schema_toleration, schema_topology_spread, schema_probe, schema_dns_config;

@@ -320,6 +320,19 @@ static void kernel_boot(void **state)
 		"not supported yet: images are not pulled; say IfNotPresent");
 }
 
+static void sizes_beyond_any_host(void **state)
+{
+	(void)state;
+	ANSWERS(VMI_HEAD "  domain:\n    memory: {guest: 1025Ti}\n"
+			 "    resources: {limits: {memory: 2Pi}}\n    devices:\n" NO_NET
+			 "  volumes:\n  - {name: a, emptyDisk: {capacity: 5Pi}}\n",
+		"vm.yaml:6: spec.domain.memory.guest: is '1025Ti', must be at most 1 PiB",
+		"vm.yaml:7: spec.domain.resources.limits.memory: is '2Pi', must be at most 1 PiB",
+		"vm.yaml:11: spec.volumes[0].emptyDisk.capacity: is '5Pi', must not be negative, "
+		"and "
+		"at most 4 PiB");
+}
+
 static void hotplug_is_not_there(void **state)
 {
 	(void)state;
@@ -472,6 +485,7 @@ int main(void)
 		cmocka_unit_test(networks),
 		cmocka_unit_test(bindings),
 		cmocka_unit_test(kernel_boot),
+		cmocka_unit_test(sizes_beyond_any_host),
 		cmocka_unit_test(hotplug_is_not_there),
 		cmocka_unit_test(kinds_and_names),
 		cmocka_unit_test(one_image_twice),

@@ -90,6 +90,8 @@ static void what_is_not_built(void **state)
 		"vm.yaml:6: metadata.annotations[kubevirt.kubevirt.io/jsonpatch]: path '/spec/x' "
 		"is "
 		"not supported yet");
+	refused(HCO "spec:\n  dataImportCronTemplates: [{metadata: {name: x}}]\n",
+		"vm.yaml:6: spec.dataImportCronTemplates: is not supported yet");
 	refused(HCO "spec:\n  featureGates: {}\n",
 		"vm.yaml:6: spec.featureGates: is not supported yet");
 }

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Parts of inspect_vmi, one per kind of thing that is read (internal to handler/inspect*.c). */
+#pragma once
+
+#include "handler/pod.h"
+
+#include "lib/err.h"
+
+#include <jansson.h>
+
+struct inspect { /* everything in it is borrowed */
+	struct handler *h;
+	const struct pod *pod;
+	const json_t *cgroup; /* of cgroup_pod_read; null while there are no groups */
+};
+
+/*
+ * Host pids of the pod's processes, ascending: whoever is in one of its groups, and every descendant of
+ * its recorded PID 1 wherever it is. *ret_pids is the caller's to free. -E2BIG: more than a pod can have.
+ */
+int inspect_pids(const struct inspect *in, pid_t **ret_pids, size_t *ret_n, struct err *err);
+
+/* Is any task of this pid in a group of the pod, as /proc/PID/cgroup says it? */
+bool inspect_in_groups(const struct inspect *in, pid_t pid);
+
+/* "processes"; the caller's. Those that end while they are read are left out. */
+int inspect_processes(const struct inspect *in, json_t **ret, struct err *err);
+
+/*
+ * One entry of "threads" from sandbox_read_process's one; the caller's. `process` is its process's
+ * "name". NULL when the thread has ended meanwhile.
+ */
+json_t *inspect_thread(const struct inspect *in, pid_t pid, const char *process, const json_t *raw);
+
+/* "links" of the pod whose processes these are; the caller's. */
+int inspect_links(const struct inspect *in, const json_t *processes, json_t **ret, struct err *err);
+
+/* "cpus"; the caller's. */
+int inspect_cpus(const struct inspect *in, json_t **ret, struct err *err);
+
+/* The process of this "name", borrowed; NULL: there is none. */
+const json_t *inspect_find(const json_t *processes, const char *name);

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/client.h"
+#include "cmd/columns.h"
+#include "cmd/follow.h"
+#include "cmd/label.h"
+#include "cmd/opts.h"
+#include "cmd/print.h"
+#include "cmd/url.h"
+
+#include "lib/json.h"
+#include "lib/log.h"
+#include "lib/util.h"
+
+#include <errno.h>
+
+struct get {
+	struct cli *cli;
+	struct client *client;
+	struct target target;
+	bool all_ns, watch;
+	struct table table;
+	bool headed;
+	sd_event *event;
+	int code;
+};
+
+static bool is_table(const struct get *g)
+{
+	return g->cli->output == OUTPUT_TABLE || g->cli->output == OUTPUT_WIDE;
+}
+
+static void show(struct get *g, const json_t *object)
+{
+	bool wide = g->cli->output == OUTPUT_WIDE;
+
+	if (g->cli->output == OUTPUT_NAME) {
+		print_name(g->target.kind, object);
+	} else if (!is_table(g)) {
+		if (g->cli->output == OUTPUT_YAML && g->watch)
+			puts("---");
+		print_value(g->cli->output, object);
+	} else {
+		if (!g->headed)
+			columns_begin(&g->table, g->target.kind, g->all_ns, wide);
+		g->headed = true;
+		columns_row(&g->table, g->target.kind, g->all_ns, wide, object);
+	}
+}
+
+static int show_list(struct get *g, const json_t *list)
+{
+	const json_t *items = json_object_get(list, "items"), *object;
+	size_t i;
+
+	if (g->cli->output == OUTPUT_JSON || g->cli->output == OUTPUT_YAML) {
+		print_value(g->cli->output, list);
+		return EXIT_DONE;
+	}
+	json_array_foreach (items, i, object)
+		show(g, object);
+	if (!json_array_size(items) && is_table(g)) {
+		if (g->all_ns || !g->target.kind->namespaced)
+			log_info("no %s", g->target.kind->plural);
+		else
+			log_info("no %s in namespace %s", g->target.kind->plural,
+				 cli_namespace(g->cli));
+	}
+	return EXIT_DONE;
+}
+
+static int get_once(struct get *g)
+{
+	_cleanup_free_ char *path = url_object(
+		g->target.kind, g->all_ns ? NULL : cli_namespace(g->cli), g->target.name, NULL);
+	_cleanup_json_ json_t *answer = NULL;
+	struct err err = {0};
+
+	if (client_call(g->client, "GET", path, NULL, &answer, &err) < 0)
+		return cli_fail(&err);
+	if (g->target.name)
+		show(g, answer);
+	else
+		(void)show_list(g, answer);
+	if (g->headed)
+		table_flush(&g->table, stdout);
+	return EXIT_DONE;
+}
+
+static void on_change(void *arg, enum follow_what what, json_t *object, const struct err *err)
+{
+	struct get *g = arg;
+
+	if (what == FOLLOW_FAILED) {
+		g->code = cli_fail(err);
+		(void)sd_event_exit(g->event, 0);
+		return;
+	}
+	if (object)
+		show(g, object);
+	if (g->headed && what != FOLLOW_LISTED)
+		table_flush(&g->table, stdout);
+	if (ferror(stdout)) /* nobody reads any more */
+		(void)sd_event_exit(g->event, 0);
+}
+
+/* Until it is interrupted, as kubectl's -w. */
+static int get_watch(struct get *g)
+{
+	_cleanup_(sd_event_unrefp) sd_event *event = NULL;
+	_cleanup_follow_ struct follow *follow = NULL;
+	struct err err = {0};
+	int r = sd_event_new(&event);
+
+	if (r < 0)
+		return cli_fail(&(struct err){r, "event loop"});
+	g->event = event;
+	if (follow_open(g->client, event, g->target.kind, g->all_ns ? NULL : cli_namespace(g->cli),
+			g->target.name, on_change, g, &follow, &err) < 0)
+		return cli_fail(&err);
+	(void)sd_event_loop(event);
+	return g->code;
+}
+
+static int each_target(struct get *g, int argc, char **argv)
+{
+	struct err err = {0};
+	int r, code = EXIT_DONE;
+
+	for (int i = 0; (r = label_target(argc, argv, NULL, i, &g->target, &err)) > 0; i++) {
+		int one = g->watch ? get_watch(g) : get_once(g);
+
+		code = one ? one : code;
+		table_done(&g->table);
+		g->headed = false;
+	}
+	if (r == 0)
+		return code;
+	(void)cli_fail(&err);
+	return EXIT_USAGE;
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+	struct get g = {.cli = cli};
+	const struct opt own[] = {{"all-namespaces", 'A', OPT_FLAG, &g.all_ns},
+				  {"watch", 'w', OPT_FLAG, &g.watch}};
+	struct err err = {0};
+	int code, at = opts_parse(cli, command_get.usage, own, ARRAY_SIZE(own), false, argc, argv,
+				  &code);
+
+	if (at < 0)
+		return code;
+	if (at == argc || (g.watch && argc - at > 2)) {
+		log_error(at == argc ? "get: of which kind? say virtpod get vmi, vm, node, …"
+				     : "get -w: one kind or one object");
+		return EXIT_USAGE;
+	}
+	if (client_open(cli, &g.client, &err) < 0)
+		return cli_fail(&err);
+	code = each_target(&g, argc - at, argv + at);
+	client_free(g.client);
+	return code;
+}
+
+const struct command command_get = {
+	"get",
+	"show objects",
+	"usage: virtpod get KIND [NAME…] | KIND/NAME…  [-A] [-w] [-o FORM]\n"
+	"\n"
+	"Kinds: vmi, vm, net-attach-def, kubevirt, hyperconverged, kubeletconfiguration,\n"
+	"namespace, node.\n"
+	"\n"
+	"  -A, --all-namespaces  of all namespaces\n"
+	"  -w, --watch           and go on showing what changes\n"
+	"  -o, --output FORM     json, yaml, name, wide or table\n",
+	run,
+};

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/boundary.h"
+#include "cmd/client.h"
+#include "cmd/label.h"
+#include "cmd/opts.h"
+#include "cmd/print.h"
+#include "cmd/url.h"
+
+#include "lib/json.h"
+#include "lib/util.h"
+
+static int inspect(struct cli *cli, const char *name)
+{
+	_cleanup_free_ char *path =
+		url_subresource("subresources.virtpod.io", cli_namespace(cli), name, "inspect");
+	_cleanup_client_ struct client *client = NULL;
+	_cleanup_json_ json_t *answer = NULL;
+	struct err err = {0};
+
+	if (client_open(cli, &client, &err) < 0 ||
+	    client_call(client, "GET", path, NULL, &answer, &err) < 0)
+		return cli_fail(&err);
+	if (cli->output == OUTPUT_JSON || cli->output == OUTPUT_YAML)
+		print_value(cli->output, answer);
+	else
+		boundary_print(answer, stdout);
+	return EXIT_DONE;
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+	struct target t = {0};
+	struct err err = {0};
+	int code, at = opts_parse(cli, command_inspect.usage, NULL, 0, false, argc, argv, &code);
+
+	if (at < 0)
+		return code;
+	if (label_one_vmi(argc - at, argv + at, &t, &err) < 0) {
+		(void)cli_fail(&err);
+		return EXIT_USAGE;
+	}
+	return inspect(cli, t.name);
+}
+
+const struct command command_inspect = {
+	"inspect",
+	"what the kernel says of a VM's pod",
+	"usage: virtpod inspect NAME [-o json|yaml]\n"
+	"\n"
+	"The boundary, threads and their pins, links, cgroup, devices and start-up times, read "
+	"from\n"
+	"/proc, the cgroups and netlink now. -o json is stable: docs/inspect.md.\n",
+	run,
+};

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/* How objects are named to people, and how people name them: words of the command line. Pure. */
+#pragma once
+
+#include "api/kind.h"
+#include "lib/err.h"
+
+#include <jansson.h>
+
+/* "vmi default/demo", "node lab1", "kubeletconfiguration": the caller's. */
+char *label_object(const struct kind *k, const json_t *object);
+char *label_name(const struct kind *k, const char *ns, const char *name);
+
+/* The short word for a kind: "vmi", "vm", "net-attach-def", else the singular. */
+const char *label_kind(const struct kind *k);
+
+/* Objects named by words: "KIND NAME…", "KIND/NAME…" or, with a default kind, bare names. */
+struct target {
+	const struct kind *kind;
+	const char *name; /* in argv; NULL: all of the kind */
+};
+
+/*
+ * The i-th target of argv[0..argc); 1 filled, 0 no more, -EINVAL with what is wrong. def: the kind of
+ * a bare name (NULL: the first word must be a kind).
+ */
+int label_target(int argc, char **argv, const struct kind *def, int i, struct target *ret,
+		 struct err *err);
+
+/* Exactly one VMI: NAME, vmi NAME, vmi/NAME, or vm/NAME, whose VMI has the same name. -EINVAL */
+int label_one_vmi(int argc, char **argv, struct target *ret, struct err *err);
+
+/* The kind of VMIs, which consoles and inspect are about. */
+const struct kind *label_vmi(void);

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/verdict.h"
+
+#include "lib/json.h"
+#include "lib/util.h"
+
+static const json_t *condition(const json_t *vmi, const char *type)
+{
+	const json_t *c;
+	size_t i;
+
+	json_array_foreach (json_get(vmi, "status.conditions"), i, c)
+		if (str_eq(json_str(c, "type"), type))
+			return c;
+	return NULL;
+}
+
+static bool is_false_for(const json_t *c, const char *reason)
+{
+	return str_eq(json_str(c, "status"), "False") && str_eq(json_str(c, "reason"), reason);
+}
+
+static const char *text_of(const json_t *c)
+{
+	const char *message = json_str(c, "message");
+
+	return message ? message : "";
+}
+
+/* Of a VMI that failed: what kept it from starting, else how the guest ended. */
+static const char *failure(const json_t *vmi, const char *reason)
+{
+	const json_t *sync = condition(vmi, "Synchronized");
+
+	if (str_eq(json_str(sync, "status"), "False") && *text_of(sync))
+		return text_of(sync);
+	if (*text_of(condition(vmi, "Ready")))
+		return text_of(condition(vmi, "Ready"));
+	return reason ? reason : "";
+}
+
+static void ended(const json_t *vmi, struct verdict *v)
+{
+	const char *reason = json_str(vmi, "status.reason");
+	bool asked = json_str(vmi, "metadata.deletionTimestamp") != NULL;
+
+	v->state = VERDICT_ENDED;
+	if (str_eq(v->phase, "Succeeded")) {
+		v->code = EXIT_DONE;
+		v->message = str_eq(reason, "Killed") ? "killed on request" : "the guest shut down";
+	} else if (asked && str_eq(reason, "Killed")) {
+		v->code = EXIT_DONE;
+		v->message = "did not shut down within its grace period and was killed";
+	} else {
+		v->code = EXIT_FAILED;
+		v->message = failure(vmi, reason);
+	}
+}
+
+void verdict_of(const json_t *vmi, struct verdict *ret)
+{
+	const char *phase = json_str(vmi, "status.phase");
+	uint64_t us = json_u64(json_get(vmi, "status"), "[virtpod.io/startMicroseconds].total", 0);
+	const json_t *scheduled = condition(vmi, "PodScheduled");
+	const json_t *sync = condition(vmi, "Synchronized");
+	struct verdict v = {.phase = phase && *phase ? phase : "Pending",
+			    .message = "",
+			    .started_seconds = (double)us / 1e6};
+
+	if (str_eq(phase, "Succeeded") || str_eq(phase, "Failed")) {
+		ended(vmi, &v);
+	} else if (is_false_for(scheduled, "Unschedulable") || is_false_for(sync, "FailedCreate")) {
+		v.state = VERDICT_REFUSED;
+		v.code = EXIT_REFUSED;
+		v.message = text_of(is_false_for(sync, "FailedCreate") ? sync : scheduled);
+	}
+	*ret = v;
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a VMI's status means for who waits for its end. Pure. */
+#pragma once
+
+#include "cmd/cli.h"
+
+#include <jansson.h>
+
+enum verdict_state { VERDICT_GOES_ON, VERDICT_ENDED, VERDICT_REFUSED };
+
+struct verdict {
+	enum verdict_state state;
+	enum exit_code code; /* of ENDED and REFUSED */
+	const char *message; /* borrowed from the VMI or static; "" when there is nothing to say */
+	const char *phase;   /* borrowed; "Pending" when there is none yet */
+	double started_seconds; /* how long the start took; 0: not known yet */
+};
+
+/*
+ * Ended: phase Succeeded or Failed. The code is 0 when the guest was shut down or, deleted on request,
+ * killed; else 1. Refused (3): its start was refused and nothing but a change elsewhere can mend it.
+ */
+void verdict_of(const json_t *vmi, struct verdict *ret);

@@ -22,8 +22,8 @@
 #include "lib/util.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #define NO_UID "00000000-0000-0000-0000-000000000000" /* the handler gives one to each VMI */
 
@@ -113,6 +113,14 @@ static int render_item(const struct render *r, const struct manifest_item *item,
 	return EXIT_REFUSED;
 }
 
+/* A node that is there may still have no driver behind it. */
+static bool kvm_opens(void)
+{
+	_cleanup_fd_ int fd = open("/dev/kvm", O_RDWR | O_CLOEXEC);
+
+	return fd >= 0;
+}
+
 static int render_all(struct render *r)
 {
 	bool any = false;
@@ -129,7 +137,7 @@ static int render_all(struct render *r)
 		if (!str_eq(item->kind->kind, "VirtualMachine") &&
 		    !str_eq(item->kind->kind, "VirtualMachineInstance"))
 			continue;
-		r->kvm = !r->cluster.use_emulation || access("/dev/kvm", R_OK | W_OK) == 0;
+		r->kvm = !r->cluster.use_emulation || kvm_opens();
 		code = render_item(r, item, !any) ? EXIT_REFUSED : code;
 		any = true;
 	}

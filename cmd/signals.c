@@ -8,16 +8,25 @@
 
 int signals_loop(sd_event **ret_event, sd_event_signal_handler_t fn, void *arg, struct err *err)
 {
-	static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
+	static const int wanted[] = {SIGINT, SIGTERM, SIGHUP};
+	int caught[ARRAY_SIZE(wanted)];
+	size_t n = 0;
 	_cleanup_(sd_event_unrefp) sd_event *event = NULL;
 	sigset_t set;
 	int r;
 
 	(void)sigemptyset(&set);
-	for (size_t i = 0; i < ARRAY_SIZE(caught); i++)
-		(void)sigaddset(&set, caught[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+		struct sigaction now;
+
+		/* nohup and shells' background jobs ignore some: blocked, they would be heard again */
+		if (sigaction(wanted[i], NULL, &now) == 0 && now.sa_handler == SIG_IGN)
+			continue;
+		(void)sigaddset(&set, wanted[i]);
+		caught[n++] = wanted[i];
+	}
 	r = sigprocmask(SIG_BLOCK, &set, NULL) < 0 ? -errno : sd_event_new(&event);
-	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(caught); i++)
+	for (size_t i = 0; r >= 0 && i < n; i++)
 		r = sd_event_add_signal(event, NULL, caught[i], fn, arg);
 	if (r < 0)
 		return err_errno(err, r, "event loop");

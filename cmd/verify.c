@@ -17,8 +17,8 @@ static int report(const char *name, const json_t *answer)
 	json_array_foreach (list, i, d)
 		printf("%s: %s\n", name, json_str(d, "text") ? json_str(d, "text") : "?");
 	if (json_flag(answer, "ok", false))
-		printf("%s: as promised: %llu checks, no difference\n", name,
-		       (unsigned long long)json_u64(answer, "checks", 0));
+		printf("%s: as promised: %zu checks, no difference\n", name,
+		       json_array_size(json_object_get(answer, "checks")));
 	else
 		log_error("%s: %zu of its promises %s not kept", name, json_array_size(list),
 			  json_array_size(list) == 1 ? "is" : "are");

@@ -34,12 +34,24 @@ __attribute__((format(printf, 2, 0))) static void on_log(void *arg, const char *
 		log_debug("HTTP: %.*s", (int)strcspn(text, "\n"), text);
 }
 
+static unsigned connections(const struct server *s)
+{
+	const union MHD_DaemonInfo *info =
+		MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+
+	return info ? info->num_connections : 0;
+}
+
 static void run(struct server *s)
 {
+	bool full = connections(s) >= s->options.connections;
 	MHD_UNSIGNED_LONG_LONG ms;
 
 	if (MHD_run(s->daemon) != MHD_YES)
 		log_error("HTTP: the server's loop failed");
+	/* at its bound libmicrohttpd does not listen, and begins again only when it is run anew */
+	if (full && connections(s) < s->options.connections)
+		(void)MHD_run(s->daemon);
 	if (MHD_get_timeout(s->daemon, &ms) != MHD_YES) {
 		(void)sd_event_source_set_enabled(s->timer, SD_EVENT_OFF);
 		return;
@@ -186,7 +198,8 @@ static int start_daemon(struct server *s, int listen_fd_consume, struct err *err
 		MHD_OPTION_LISTEN_SOCKET, listen_fd_consume, MHD_OPTION_CONNECTION_LIMIT,
 		s->options.connections, MHD_OPTION_CONNECTION_TIMEOUT, s->options.timeout_seconds,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-		MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_END);
+		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,
+		MHD_OPTION_END);
 	if (!s->daemon) {
 		(void)fd_close(listen_fd_consume);
 		return err_set(err, -EIO, "%s/" SOCKET_NAME ": the HTTP server does not start",
@@ -255,8 +268,5 @@ void server_close(struct handler *h)
 
 bool server_idle(const struct handler *h)
 {
-	const union MHD_DaemonInfo *info =
-		MHD_get_daemon_info(h->server->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
-
-	return (!info || info->num_connections == 0) && !vms_waiting(h);
+	return connections(h->server) == 0 && !vms_waiting(h);
 }

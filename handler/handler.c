@@ -6,6 +6,7 @@
 #include "handler/loop.h"
 #include "handler/pod.h"
 #include "handler/server.h"
+#include "handler/vms.h"
 
 #include "lib/log.h"
 #include "lib/util.h"
@@ -143,6 +144,7 @@ int handler_open(const char *root, struct handler *h, struct err *err)
 void handler_close(struct handler *h)
 {
 	server_close(h);
+	vms_close(h);
 	while (h->pods)
 		pod_free(h->pods); /* their VMs live on: the next handler adopts them */
 	sd_event_source_disable_unref(h->reconcile);

@@ -2,6 +2,7 @@
 #include "handler/idle.h"
 
 #include "handler/server.h"
+#include "handler/vms.h"
 
 #include "lib/file.h"
 #include "lib/json.h"
@@ -20,7 +21,7 @@ static bool has_work(struct handler *h)
 	_cleanup_json_ json_t *vmis = NULL;
 	struct err err = {0};
 
-	if (h->pods || !server_idle(h))
+	if (h->pods || vms_waiting(h) || !server_idle(h))
 		return true;
 	/* a VM that waits for its CPUs is work, too */
 	return store_list(h->store, "virtualmachineinstances.kubevirt.io", NULL, &vmis, &err) < 0 ||

@@ -5,6 +5,7 @@
 #include "handler/reconcile.h"
 #include "handler/status.h"
 #include "handler/vmi.h"
+#include "handler/vms.h"
 #include "handler/watch.h"
 
 #include "lib/json.h"
@@ -99,6 +100,7 @@ static int on_reconcile(sd_event_source *source, void *userdata)
 	size_t i;
 
 	(void)source;
+	vms_reconcile(h);
 	if (store_list(h->store, VMI_KIND, NULL, &list, &err) < 0) {
 		log_error("%s", err.msg);
 		return 0;

@@ -139,6 +139,7 @@ int step_spawn(struct pod *pod, struct err *err)
 	log_write = pair[1];
 	status_set_condition(pod->status, "PodScheduled", "True", NULL, NULL);
 	status_remove_condition(pod->status, "Synchronized");
+	(void)json_object_set_new(pod->status, "nodeName", json_string(pod->h->node));
 	pod_set_phase(pod, "Scheduling");
 	r = spawn(pod, &layers, theirs, listener, log_write, err);
 	if (r == 0)

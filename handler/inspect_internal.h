@@ -20,8 +20,11 @@ struct inspect { /* everything in it is borrowed */
  */
 int inspect_pids(const struct inspect *in, pid_t **ret_pids, size_t *ret_n, struct err *err);
 
-/* Is any task of this pid in a group of the pod, as /proc/PID/cgroup says it? */
-bool inspect_in_groups(const struct inspect *in, pid_t pid);
+/*
+ * Is this pid still the pod's, of which inspect_pids found `pids`? To be asked after it was read: its
+ * number may have been given to somebody else since it was listed.
+ */
+bool inspect_is_ours(const struct inspect *in, pid_t pid, const pid_t *pids, size_t n);
 
 /* "processes"; the caller's. Those that end while they are read are left out. */
 int inspect_processes(const struct inspect *in, json_t **ret, struct err *err);

@@ -41,15 +41,15 @@ static int add(struct pid_set *set, pid_t pid)
 	return 0;
 }
 
-/* The process of a thread; 0 when it has gone. */
-static pid_t process_of(pid_t tid)
+/* A number of /proc/PID/status; 0 when the task has gone. */
+static pid_t status_number(pid_t pid, const char *key)
 {
 	_cleanup_free_ char *status = NULL;
 	char path[32], value[16];
 
-	(void)snprintf(path, sizeof path, "/proc/%d/status", tid);
+	(void)snprintf(path, sizeof path, "/proc/%d/status", pid);
 	if (file_read_at(AT_FDCWD, path, STATUS_MAX, &status, NULL) < 0 ||
-	    status_field(status, "Tgid", value, sizeof value) < 0)
+	    status_field(status, key, value, sizeof value) < 0)
 		return 0;
 	return (pid_t)strtol(value, NULL, 10);
 }
@@ -66,7 +66,7 @@ static int add_groups(struct pid_set *set, const json_t *cgroup)
 		json_array_foreach (list, i, tid)
 			r = r < 0 ? r : add(&tids, (pid_t)json_integer_value(tid));
 	for (i = 0; r == 0 && i < tids.n; i++) {
-		pid_t pid = process_of(tids.list[i]);
+		pid_t pid = status_number(tids.list[i], "Tgid");
 
 		r = pid > 0 ? add(set, pid) : 0;
 	}
@@ -138,12 +138,18 @@ int inspect_pids(const struct inspect *in, pid_t **ret_pids, size_t *ret_n, stru
 	return 0;
 }
 
-bool inspect_in_groups(const struct inspect *in, pid_t pid)
+bool inspect_is_ours(const struct inspect *in, pid_t pid, const pid_t *pids, size_t n)
 {
 	_cleanup_free_ char *text = NULL;
+	pid_t parent = status_number(pid, "PPid");
 	char path[32];
 
 	(void)snprintf(path, sizeof path, "/proc/%d/cgroup", pid);
-	return file_read_at(AT_FDCWD, path, 64 * 1024, &text, NULL) == 0 &&
-	       strstr(text, in->pod->record.uid);
+	if (file_read_at(AT_FDCWD, path, 64 * 1024, &text, NULL) == 0 &&
+	    strstr(text, in->pod->record.uid))
+		return true;
+	for (size_t i = 0; i < n; i++)
+		if (parent && pids[i] == parent)
+			return true;
+	return proc_is(pid, in->pod->record.pid_start) && pid == in->pod->record.pid;
 }

@@ -111,26 +111,6 @@ static json_t *process_json(const struct inspect *in, pid_t pid, const json_t *r
 	return out;
 }
 
-static int add_process(const struct inspect *in, pid_t pid, json_t *list, struct err *err)
-{
-	_cleanup_json_ json_t *raw = NULL;
-	struct err why = {0};
-	int r = sandbox_read_process(pid, &raw, &why);
-	json_t *process;
-
-	if (r == -ESRCH)
-		return 0;
-	if (r < 0)
-		return err_set(err, r, "%s", why.msg);
-	process = process_json(in, pid, raw);
-	/* a number that was given to somebody else since it was listed is in none of the groups */
-	if (pid == in->pod->record.pid || inspect_in_groups(in, pid) ||
-	    !json_flag(process, "namespaces.pid.host", true))
-		return json_array_append_new(list, process);
-	json_decref(process);
-	return 0;
-}
-
 int inspect_processes(const struct inspect *in, json_t **ret, struct err *err)
 {
 	_cleanup_json_ json_t *list = json_array();
@@ -138,8 +118,17 @@ int inspect_processes(const struct inspect *in, json_t **ret, struct err *err)
 	size_t n = 0;
 	int r = inspect_pids(in, &pids, &n, err);
 
-	for (size_t i = 0; r == 0 && i < n; i++)
-		r = add_process(in, pids[i], list, err);
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		_cleanup_json_ json_t *raw = NULL, *process = NULL;
+		struct err why = {0};
+
+		r = sandbox_read_process(pids[i], &raw, &why);
+		if (r == 0)
+			process = process_json(in, pids[i], raw);
+		if (process && inspect_is_ours(in, pids[i], pids, n))
+			(void)json_array_append(list, process);
+		r = r < 0 && r != -ESRCH ? err_set(err, r, "%s", why.msg) : 0;
+	}
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(list);

@@ -28,8 +28,8 @@ static void in_all_groups(struct verify *v, const json_t *process, const json_t 
 							    : true;
 
 		if (wanted != verify_listed(groups, group))
-			verify_differ(v, json_string(wanted ? "a member" : "no member"), groups,
-				      "%s: groups that it is in (%s)", who, group);
+			verify_differ(v, json_boolean(wanted), wanted ? json_false() : json_true(),
+				      "%s membership in group %s", who, group);
 	}
 }
 

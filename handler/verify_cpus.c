@@ -80,7 +80,7 @@ static void check_pin(struct verify *v, const json_t *process, const json_t *thr
 	verify_equal(v,
 		     vcpu < v->p->cpus.n_vcpus ? json_sprintf("%d", v->p->cpus.vcpu[vcpu])
 					       : json_string("a CPU of the ledger"),
-		     json_object_get(thread, "cpus"), "%s CPUs", who);
+		     json_object_get(thread, "cpus"), "%s CPU mask", who);
 }
 
 void verify_vcpu_pins(struct verify *v)
@@ -132,9 +132,9 @@ static void check_other(struct verify *v, const json_t *process, const json_t *t
 	outside = cpus;
 	cpus_minus(&outside, &v->p->cpus.emulator);
 	if (v->p->plan->isolate_emulator && (!CPU_COUNT(&cpus) || CPU_COUNT(&outside)))
-		verify_differ(v, set_json(&v->p->cpus.emulator), mask, "%s CPUs", who);
+		verify_differ(v, set_json(&v->p->cpus.emulator), mask, "%s CPU mask", who);
 	else if (!CPU_COUNT(&cpus) || common(&cpus, &vcpus))
-		verify_differ(v, json_string("off the vCPUs' CPUs"), mask, "%s CPUs", who);
+		verify_differ(v, json_string("off the vCPUs' CPUs"), mask, "%s CPU mask", who);
 }
 
 void verify_other_threads(struct verify *v)
@@ -164,13 +164,12 @@ void verify_cpusets(struct verify *v)
 	set_of(emu, &cpus);
 	vcpu_set(v, &wanted);
 	verify_equal(v, v->p->cpus.n_vcpus ? set_json(&wanted) : json_null(), vcpu,
-		     "CPUs of the vCPUs' cpuset");
+		     "the vCPUs' cpuset");
 	if (v->p->plan->isolate_emulator)
-		verify_equal(v, set_json(&v->p->cpus.emulator), emu, "CPUs of the pod's cpuset");
+		verify_equal(v, set_json(&v->p->cpus.emulator), emu, "the pod's cpuset");
 	else if (!CPU_COUNT(&cpus) || common(&cpus, &v->p->cpus.all))
-		verify_differ(v, json_string("off the vCPUs' CPUs"), emu,
-			      "CPUs of the pod's cpuset");
-	check_foreign(v, emu, "CPUs of the pod's cpuset");
+		verify_differ(v, json_string("off the vCPUs' CPUs"), emu, "the pod's cpuset");
+	check_foreign(v, emu, "the pod's cpuset");
 }
 
 /* As many rows as the plan asks for, none of them anybody else's. */
@@ -187,11 +186,11 @@ void verify_ledger(struct verify *v)
 	vcpu_set(v, &placed);
 	if ((unsigned)CPU_COUNT(&placed) != cpus->n_vcpus || common(&placed, &cpus->emulator))
 		in_one_set = (json_decref(in_one_set), json_false());
-	verify_equal(v, json_integer(wanted), vcpus, "vCPUs in the ledger");
+	verify_equal(v, json_integer(wanted), vcpus, "number of vCPUs in the ledger");
 	verify_equal(v, json_boolean(plan->dedicated_cpus && plan->isolate_emulator), emulator,
-		     "CPUs of the emulator in the ledger");
-	verify_equal(v, json_true(), in_one_set, "each CPU of the ledger in one place");
-	check_foreign(v, all, "CPUs in the ledger");
+		     "a CPU of the emulator's own in the ledger");
+	verify_equal(v, json_true(), in_one_set, "each CPU of the ledger in one set");
+	check_foreign(v, all, "the VM's set of CPUs in the ledger");
 }
 
 /* Other pods' cpusets as the kernel has them, whatever any ledger says. */

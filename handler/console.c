@@ -151,7 +151,8 @@ enum MHD_Result console_request(struct request *r, const struct call *c)
 	e = ask_launcher(console, c, &err);
 	if (e < 0) {
 		console_free(console);
-		return reply_json(r, refusal(e, &err, &status), status);
+		code = refusal(e, &err, &status);
+		return reply_json(r, code, status);
 	}
 	console->waiting = true;
 	r->console = console;

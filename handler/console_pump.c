@@ -16,9 +16,8 @@
 #include <sys/socket.h>
 
 #define READ_BYTES	4096
-#define LINGER_SECONDS	30	   /* for the client to read the rest and answer our Close */
-#define FRAME_MAX	(1u << 20) /* payload of one frame; it is passed on in pieces */
-#define QUEUED_MSGS_MAX 256	   /* pongs are short, their bookkeeping is not */
+#define LINGER_SECONDS	30  /* for the client to read the rest and answer our Close */
+#define QUEUED_MSGS_MAX 256 /* pongs are short, their bookkeeping is not */
 
 static void finish(struct console *c)
 {
@@ -128,7 +127,6 @@ static void end_of_pod(struct console *c)
 		return;
 	c->pod_ended = true;
 	c->to_pod_len = 0;
-	(void)wslay_event_queue_close(c->ws, WSLAY_CODE_NORMAL_CLOSURE, NULL, 0);
 	(void)sd_event_source_set_time_relative(c->linger, LINGER_SECONDS * 1000000ull);
 	(void)sd_event_source_set_enabled(c->linger, SD_EVENT_ONESHOT);
 }
@@ -216,6 +214,10 @@ static void pump(struct console *c)
 	} while (full && !pod_is_full(c) && !c->client_ended);
 	read_pod(c);
 	(void)wslay_event_send(c->ws);
+	/* a Close would overtake what the guest wrote last */
+	if (c->pod_ended && !wslay_event_want_write(c->ws) &&
+	    wslay_event_queue_close(c->ws, WSLAY_CODE_NORMAL_CLOSURE, NULL, 0) == 0)
+		(void)wslay_event_send(c->ws);
 	if (is_over(c)) {
 		finish(c);
 		return;
@@ -258,8 +260,8 @@ static int open_pump(struct console *c)
 		return -errno;
 	if (wslay_event_context_server_init(&c->ws, &callbacks, c) != 0)
 		return -ENOMEM;
+	/* a frame may be of any length: it is passed on in pieces, never kept whole */
 	wslay_event_config_set_no_buffering(c->ws, 1);
-	wslay_event_config_set_max_recv_msg_length(c->ws, FRAME_MAX);
 	r = sd_event_add_io(event, &c->client_io, c->client_fd, EPOLLIN, on_io, c);
 	if (r >= 0)
 		r = sd_event_add_io(event, &c->pod_io, c->pod_fd, EPOLLIN, on_io, c);

@@ -1,0 +1,454 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# What every pod test shares: TAP, a root of its own with a handler, manifests, guests with their
+# consoles, the kernel's view of a pod, and the search for what was left behind.
+#
+# A test sources this with BUILD as its first argument, calls pod_begin, makes its checks and ends with
+# pod_end. Waiting is always for an event (a line, a watch, the end of a process) with a time limit,
+# never for time to pass. Processes are ended by pid, and only those that belong to the test's own root.
+set -u
+BUILD=$(realpath "${1:?usage: $0 BUILD_DIR}")
+GUEST_ARGS="console=ttyS0 tsc=reliable no_timer_check mitigations=off nokaslr"
+READY='virtpod-guest: ready'
+TESTS=0 FAILED=0 TAG='' HANDLER_PID='' WORK='' ROOT=''
+declare -A RUN_PID=() CON_FD=() CON_PID=()
+
+# --- TAP ---------------------------------------------------------------------------------------
+
+ok() { # NAME
+	TESTS=$((TESTS + 1))
+	echo "ok $TESTS - $1"
+}
+
+not_ok() { # NAME [WHY]
+	TESTS=$((TESTS + 1)) FAILED=$((FAILED + 1))
+	echo "not ok $TESTS - $1"
+	[ $# -lt 2 ] || diag "$2"
+}
+
+diag() {
+	local text=$*
+	echo "# ${text//$'\n'/$'\n'# }"
+}
+
+check() { # NAME COMMAND...: it succeeds
+	local name=$1 out
+	shift
+	if out=$("$@" 2>&1); then ok "$name"; else not_ok "$name" "failed: $*"$'\n'"$out"; fi
+}
+
+is() { # NAME FOUND WANTED
+	if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1" "found:  $2"$'\n'"wanted: $3"; fi
+}
+
+isnt() { # NAME FOUND UNWANTED
+	if [ -n "$2" ] && [ "$2" != "$3" ]; then ok "$1"; else not_ok "$1" "found: $2"; fi
+}
+
+like() { # NAME TEXT REGEX
+	if [[ $2 =~ $3 ]]; then ok "$1"; else not_ok "$1" "found:  $2"$'\n'"wanted: =~ $3"; fi
+}
+
+# --- the test's world --------------------------------------------------------------------------
+
+vp() {
+	"$BUILD/virtpod" --root "$ROOT" "$@"
+}
+
+pod_begin() {
+	local image
+	[ "$(id -u)" -eq 0 ] || { echo "Bail out! pod tests need root"; exit 1; }
+	WORK=$(mktemp -d "${TMPDIR:-/tmp}/vptest.XXXXXX")
+	ROOT=$WORK/root
+	trap pod_cleanup EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM HUP
+	image=$ROOT/lib/images/virtpod/test-guest:latest
+	mkdir -p "$image"
+	ln "$BUILD/guest/vmlinuz" "$BUILD/guest/initrd" "$image/" 2>/dev/null ||
+		cp "$BUILD/guest/vmlinuz" "$BUILD/guest/initrd" "$image/" || exit 1
+	config >"$WORK/config.yaml"
+	host_state >"$WORK/before"
+}
+
+# The plan line and the exit status; the trap cleans.
+pod_end() {
+	[ "$FAILED" -eq 0 ] || diag "the handler's last words:"$'\n'"$(tail -n 25 "$WORK/handler.log" "$ROOT/run/handler.log" 2>/dev/null)"
+	echo "1..$TESTS"
+	[ "$FAILED" -eq 0 ]
+	exit
+}
+
+fatal() { # WHY: nothing that follows would mean anything
+	not_ok "the test can go on" "$1"
+	pod_end
+}
+
+# Last resort: everything of this root, in the order in which it holds each other. Silent when there
+# is nothing, as there should be.
+pod_cleanup() {
+	local pid name
+	trap '' INT TERM HUP
+	for name in "${!CON_PID[@]}"; do console_close "$name"; done
+	exec 2>/dev/null # the shell would report each of these kills
+	for pid in "${RUN_PID[@]}"; do kill -KILL "$pid"; done
+	for pid in $(root_pids) $(handler_pids "$ROOT"); do kill -KILL "$pid"; done
+	for pid in $(root_pids); do wait_gone "$pid" 10; done
+	cleanup_kernel
+	wait
+	rm -rf --one-file-system "$WORK"
+}
+
+cleanup_kernel() {
+	local mount link dir
+	while read -r mount; do umount -l "$mount"; done < <(root_mounts)
+	[ -n "$TAG" ] || return 0
+	while read -r link; do ip link del "$link" 2>/dev/null; done < <(tagged_links)
+	while read -r dir; do rmdir "$dir" 2>/dev/null; done < <(tagged_cgroups | sort -r)
+	sed -i "\|$ROOT|d" /run/virtpod.cpus 2>/dev/null
+}
+
+# --- waiting -----------------------------------------------------------------------------------
+
+# Print the first line that matches, from line FROM on; fails after SECONDS, or when PID has ended
+# and the line was not there.
+wait_line() { # FILE REGEX SECONDS [FROM [PID]]
+	local fd tail_pid status pid=()
+	[ -z "${5:-}" ] || pid=(--pid="$5")
+	: >>"$1"
+	exec {fd}< <(exec tail -n "+${4:-1}" "${pid[@]}" -f -- "$1" 2>/dev/null)
+	tail_pid=$!
+	timeout "$3" grep -a -m1 -E -- "$2" <&"$fd"
+	status=$?
+	kill "$tail_pid" 2>/dev/null
+	exec {fd}<&-
+	wait "$tail_pid" 2>/dev/null
+	return "$status"
+}
+
+# A process of anybody's has ended; by pidfd.
+wait_gone() { # PID SECONDS
+	echo "$1" >"$WORK/pid"
+	timeout "$2" pidwait -F "$WORK/pid"
+	[ "$?" -ne 124 ]
+}
+
+wait_for() { # NAME EXPRESSION SECONDS: `virtpod wait`
+	timeout "$(($3 + 5))" "$BUILD/virtpod" --root "$ROOT" wait "vmi/$1" --for="$2" --timeout="$3s"
+}
+
+# --- handler -----------------------------------------------------------------------------------
+
+handler_start() { # ROOT [OPTION...]: HANDLER_PID is its pid; fails when it ended instead
+	local root=$1 log=$WORK/handler.log from
+	shift
+	: >>"$log"
+	from=$(($(wc -l <"$log") + 1))
+	"$BUILD/virt-handler" --root "$root" "$@" >>"$log" 2>&1 </dev/null &
+	HANDLER_PID=$!
+	wait_line "$log" "serving $root/run/handler.sock" 30 "$from" "$HANDLER_PID" >/dev/null
+}
+
+handler_stop() { # sets HANDLER_STATUS
+	[ -n "$HANDLER_PID" ] || return 0
+	kill -TERM "$HANDLER_PID" 2>/dev/null
+	wait_gone "$HANDLER_PID" 20 || diag "virt-handler $HANDLER_PID does not end"
+	handler_reap
+}
+
+handler_kill() {
+	kill -KILL "$HANDLER_PID"
+	handler_reap
+}
+
+handler_reap() {
+	wait "$HANDLER_PID" 2>/dev/null
+	# shellcheck disable=SC2034 # for the tests
+	HANDLER_STATUS=$?
+	HANDLER_PID=''
+}
+
+# Pids of handlers of a root, also of those that virtpod started.
+handler_pids() { # ROOT
+	local dir exe
+	for dir in /proc/[0-9]*; do
+		exe=$(readlink "$dir/exe" 2>/dev/null) || continue
+		[[ $exe == */virt-handler* ]] || continue
+		tr '\0' '\n' <"$dir/cmdline" 2>/dev/null | grep -Fxq -- "$1" && echo "${dir#/proc/}"
+	done
+}
+
+# --- manifests ---------------------------------------------------------------------------------
+
+config() {
+	cat <<-'END'
+	apiVersion: kubevirt.io/v1
+	kind: KubeVirt
+	metadata: {name: kubevirt, namespace: kubevirt}
+	spec:
+	  configuration:
+	    developerConfiguration:
+	      useEmulation: true
+	---
+	apiVersion: kubelet.config.k8s.io/v1beta1
+	kind: KubeletConfiguration
+	cpuManagerPolicy: static
+	reservedSystemCPUs: "0"
+	END
+}
+
+nad() { # NAME GATEWAY/PREFIX: a network whose bridge carries this address
+	jq -n --arg name "$1" --arg gateway "${2%/*}" --arg net "$2" '{
+		apiVersion: "k8s.cni.cncf.io/v1", kind: "NetworkAttachmentDefinition",
+		metadata: {name: $name},
+		spec: {config: ({cniVersion: "0.3.1", name: $name, type: "bridge", mtu: 1450,
+			isGateway: true, ipam: {type: "static",
+			addresses: [{address: $net, gateway: $gateway}]}} | tojson)}}'
+}
+
+# A small VMI as JSON, changed by jq filters; those of VMI_DEFS are at hand.
+vmi() { # NAME [FILTER...]
+	local name=$1 filter=.
+	shift
+	while [ $# -gt 0 ]; do filter+=" | $1" && shift; done
+	jq -n --arg name "$name" --arg args "$GUEST_ARGS" '{
+		apiVersion: "kubevirt.io/v1", kind: "VirtualMachineInstance",
+		metadata: {name: $name},
+		spec: {terminationGracePeriodSeconds: 20, domain: {
+			memory: {guest: "192Mi"},
+			firmware: {kernelBoot: {container: {image: "virtpod/test-guest:latest",
+				kernelPath: "/vmlinuz", initrdPath: "/initrd"}, kernelArgs: $args}},
+			devices: {autoattachGraphicsDevice: false, autoattachMemBalloon: false,
+				autoattachPodInterface: false, rng: {}}}}}' |
+		jq "$VMI_DEFS $filter"
+}
+# shellcheck disable=SC2016 # jq's variables
+VMI_DEFS='
+def args($a): .spec.domain.firmware.kernelBoot.kernelArgs += " " + $a;
+def dedicated: .spec.domain.cpu = {cores: 1, dedicatedCpuPlacement: true}
+	| .spec.domain.resources = {requests: {memory: "192Mi"}, limits: {memory: "192Mi"}};
+def grace($s): .spec.terminationGracePeriodSeconds = $s;
+def annotate($k; $v): .metadata.annotations[$k] = $v;
+def isolation($v): annotate("virtpod.io/isolation"; $v);
+def nic($net; $ip): (.spec.domain.devices.interfaces | length) as $n
+	| .spec.domain.devices.interfaces += [{name: "net\($n)", binding: {name: "l2bridge"}}]
+	| .spec.networks += [{name: "net\($n)", multus: {networkName: $net}}]
+	| args("virtpod.ip=\($n)/\($ip)");
+def volume($name; $disk; $volume): .spec.domain.devices.disks += [{name: $name} + $disk]
+	| .spec.volumes += [{name: $name} + $volume];
+def hostdisk($name; $path): volume($name; {disk: {bus: "virtio"}};
+	{hostDisk: {path: $path, type: "Disk"}});'
+
+# --- guests ------------------------------------------------------------------------------------
+
+# `virtpod run` in the background: its output in WORK/NAME.out and .err, its pid in RUN_PID.
+run_start() { # NAME FILE [OPTION...]
+	local name=$1 file=$2
+	shift 2
+	# the shell starts background processes with SIGINT ignored
+	env --default-signal=INT,QUIT "$BUILD/virtpod" --root "$ROOT" run -f "$file" "$@" \
+		>"$WORK/$name.out" 2>"$WORK/$name.err" </dev/null &
+	RUN_PID[$name]=$!
+}
+
+# run says on stderr when its VM runs.
+run_running() { # NAME
+	wait_line "$WORK/$1.err" Running 30 1 "${RUN_PID[$1]}" >/dev/null && return
+	diag "$1 does not run: $(cat "$WORK/$1.err")"
+	return 1
+}
+
+# The end of NAME's run: its exit status, or "timeout".
+run_wait() { # NAME [SECONDS]: sets RUN_STATUS
+	local run=${RUN_PID[$1]}
+	RUN_STATUS=timeout
+	if wait_gone "$run" "${2:-60}"; then
+		wait "$run"
+		# shellcheck disable=SC2034 # for the tests
+		RUN_STATUS=$?
+		unset "RUN_PID[$1]"
+	fi
+}
+
+# Start a VM and wait until its guest is up, with its console attached (guest NAME COMMAND).
+vm_up() { # NAME FILE [OPTION of run...]
+	run_start "$@"
+	run_running "$1" && console_open "$1" && tag_learn "$1"
+}
+
+# The console with a terminal, as a person would have it: what is written to CON_FD is typed.
+console_open() { # NAME
+	local name=$1 fd fifo=$WORK/$1.in
+	rm -f "$fifo"
+	mkfifo "$fifo"
+	exec {fd}<>"$fifo"
+	CON_FD[$name]=$fd
+	script -qfec "exec '$BUILD/virtpod' --root '$ROOT' console '$name'" /dev/null \
+		<"$fifo" >"$WORK/$name.con" 2>&1 &
+	CON_PID[$name]=$!
+	wait_line "$WORK/$name.con" "$READY" 60 1 "${CON_PID[$name]}" >/dev/null && return
+	diag "$name: no '$READY' on its console:"
+	diag "$(tail -n 5 "$WORK/$name.con")"
+	return 1
+}
+
+console_close() { # NAME: the escape key, else by force
+	local client=${CON_PID[$1]} fd=${CON_FD[$1]}
+	printf '\035' >&"$fd"
+	wait_gone "$client" 5 || kill -TERM "$client" 2>/dev/null
+	wait "$client" 2>/dev/null
+	exec {fd}>&-
+	unset "CON_PID[$1]" "CON_FD[$1]"
+}
+
+# A root with a handler and the configuration that these tests need.
+pod_ready() {
+	handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+	check "configuration is applied" vp apply -f "$WORK/config.yaml"
+}
+
+# Delete a VM at once and see its run end.
+vm_down() { # NAME
+	[ -z "${CON_PID[$1]:-}" ] || console_close "$1"
+	vp delete vmi "$1" --grace-period 0 >"$WORK/down.log" 2>&1 || diag "$(cat "$WORK/down.log")"
+	[ -z "${RUN_PID[$1]:-}" ] || run_wait "$1" 30
+}
+
+# A command of the guest's shell; prints its answer, the last line of which is ok or error: …
+guest() { # NAME COMMAND [SECONDS]
+	local file=$WORK/$1.con from
+	from=$(($(wc -l <"$file") + 1))
+	printf '%s\n' "$2" >&"${CON_FD[$1]}"
+	wait_line "$file" '^(ok|error: .*).?$' "${3:-20}" "$from" "${CON_PID[$1]}" >/dev/null ||
+		echo "error: no answer"
+	tail -n "+$from" "$file" | tr -d '\r'
+}
+
+# --- the kernel's view -------------------------------------------------------------------------
+
+# The host pid of the QEMU of this root whose -name says NAME.
+qemu_pid() { # NAME
+	local dir pid arg
+	for dir in /proc/[0-9]*; do
+		pid=${dir#/proc/}
+		[[ $(cat "$dir/comm" 2>/dev/null) == qemu-* ]] || continue
+		arg=$(tr '\0' '\n' <"$dir/cmdline" 2>/dev/null | grep -A1 -Fx -- -name | tail -n 1)
+		[[ $arg =~ (^|[=_/])$1(,|$) ]] && is_ours "$pid" && echo "$pid" && return
+	done
+	return 1
+}
+
+# Is this QEMU in a group of this root or, before the tag is known, a grandchild of its handler?
+is_ours() { # PID
+	local handler
+	if [ -n "$TAG" ]; then
+		grep -q "virtpod.*$TAG" "/proc/$1/cgroup"
+	else
+		handler=$(parent_of "$(parent_of "$1")")
+		tr '\0' '\n' <"/proc/$handler/cmdline" | grep -Fxq "$ROOT"
+	fi
+}
+
+status_of() { # PID FIELD: of /proc/PID/status, blanks folded
+	sed -n "s/^$2:[[:space:]]*//p" "/proc/$1/status" 2>/dev/null | tr -s '\t' ' '
+}
+
+parent_of() { # PID
+	status_of "$1" PPid
+}
+
+cgroup_of() { # PID CONTROLLER: the group's folder
+	local path
+	path=$(awk -F: -v c="$2" '$2 == c { print $3 }' "/proc/$1/cgroup")
+	echo "/sys/fs/cgroup/$2$path"
+}
+
+# tid, name and allowed CPUs of each thread of a process
+threads_of() { # PID
+	local dir
+	for dir in /proc/"$1"/task/*; do
+		printf '%s\t%s\t%s\n' "${dir##*/}" "$(cat "$dir/comm")" \
+			"$(sed -n 's/^Cpus_allowed_list:\t//p' "$dir/status")"
+	done
+}
+
+vcpu_tids() { # QEMU_PID
+	threads_of "$1" | awk -F'\t' '$2 ~ /^CPU [0-9]+\// { print $1 }'
+}
+
+in_netns() { # PID COMMAND...
+	local target=$1
+	shift
+	nsenter -t "$target" -n "$@"
+}
+
+# The hash in the names of everything of this root, from the group that a pod's QEMU is in.
+tag_learn() { # NAME
+	local pid
+	[ -z "$TAG" ] || return 0
+	pid=$(qemu_pid "$1") || return 1
+	TAG=$(sed -nE 's/^[0-9]+:memory:.*virtpod[^0-9a-f]*([0-9a-f]{8}).*/\1/p' "/proc/$pid/cgroup")
+	[ -n "$TAG" ] || diag "no tag in $(cat "/proc/$pid/cgroup")"
+}
+
+# --- what is left behind -----------------------------------------------------------------------
+
+tagged_links() {
+	ip -j link | jq -r --arg tag "$TAG" '.[] | select((.ifalias // "") | contains($tag)).ifname'
+}
+
+tagged_cgroups() {
+	find /sys/fs/cgroup -type d -path "*$TAG*" 2>/dev/null
+}
+
+root_mounts() { # mount points below our root, the innermost first
+	awk -v root="$ROOT/" 'index($5, root) == 1 { print $5 }' /proc/self/mountinfo | tac
+}
+
+# Processes of this root: those in its cgroups, and those that name it on their command line.
+root_pids() {
+	local dir
+	for dir in /proc/[0-9]*; do
+		[ "${dir#/proc/}" != "$$" ] || continue
+		if { [ -n "$TAG" ] && grep -q "virtpod.*$TAG" "$dir/cgroup"; } 2>/dev/null ||
+			{ tr '\0' '\n' <"$dir/cmdline" | grep -Fq "$ROOT"; } 2>/dev/null; then
+			echo "${dir#/proc/}"
+		fi
+	done
+}
+
+# Everything that a pod can leave in the kernel, one line each. What carries another root's tag is
+# not ours: other tests may run beside this one.
+host_state() {
+	ip -j link | jq -r '.[] | "link \(.ifname) \(.ifalias // "-")"'
+	find /sys/fs/cgroup -type d -path '*virtpod*' -printf 'cgroup %p\n' 2>/dev/null
+	awk '{ print "mount", $5 }' /proc/self/mountinfo
+	find /run/netns -mindepth 1 -printf 'netns %p\n' 2>/dev/null
+	find /dev/shm /dev/mqueue -mindepth 1 -printf 'shm %p\n' 2>/dev/null
+}
+
+# Print what is there now and was not at pod_begin.
+leftovers() {
+	local pid
+	host_state | grep -Fvxf "$WORK/before" | grep -Ev "$(foreign)"
+	for pid in $(root_pids); do
+		[ "$pid" = "$HANDLER_PID" ] || [ "$(parent_of "$pid")" = "$$" ] ||
+			echo "process $pid $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null)"
+	done
+	[ -z "$HANDLER_PID" ] || ps -o stat=,pid=,comm= --ppid "$HANDLER_PID" | sed -n 's/^Z/zombie &/p'
+	find "$ROOT/run/pods" "$ROOT/run/netns" -mindepth 1 -printf 'file %p\n' 2>/dev/null
+	grep -Fn -- "$ROOT" /run/virtpod.cpus 2>/dev/null
+}
+
+# A regular expression for lines of host_state that carry a tag, but not ours.
+foreign() {
+	local ours=${TAG:-none}
+	host_state | grep -oE 'virtpod[-:./_]?[0-9a-f]{8}' | grep -oE '[0-9a-f]{8}$' |
+		grep -vx "$ours" | sort -u | paste -sd'|' | sed 's/^$/^$/'
+}
+
+no_leftovers() { # NAME
+	local found
+	found=$(leftovers)
+	if [ -z "$found" ]; then ok "$1"; else not_ok "$1" "$(head -n 20 <<<"$found" | cut -c1-160)"; fi
+}

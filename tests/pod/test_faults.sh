@@ -1,0 +1,174 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# kill -9 of everything that can be killed, at any time; a VM outlives its handler; what can't live
+# together is refused; and nothing is left of any of it.
+# shellcheck source=tests/pod/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+VM=vt-fault OTHER_ROOT=''
+
+phase() {
+	vp get vmi $VM -o json | jq -r .status.phase
+}
+
+# shellcheck disable=SC2317 # by way of check
+answers() {
+	ping -c 2 -W 5 10.79.0.2
+}
+
+qemu_killed() {
+	vm_up $VM "$WORK/$VM.json" || { not_ok "the VM comes up"; return; }
+	console_close $VM
+	kill -KILL "$(qemu_pid $VM)"
+	run_wait $VM 30
+	is "QEMU killed: run's exit status" "$RUN_STATUS" 1
+	is "QEMU killed: the VMI has failed" "$(phase)" Failed
+	no_leftovers "QEMU killed: nothing left, though the object is there"
+	vm_down $VM
+}
+
+launcher_killed() {
+	local q
+	vm_up $VM "$WORK/$VM.json" || { not_ok "the VM comes up"; return; }
+	console_close $VM
+	q=$(qemu_pid $VM)
+	kill -KILL "$(parent_of "$q")"
+	check "launcher killed: QEMU goes with it" wait_gone "$q" 20
+	run_wait $VM 30
+	is "launcher killed: run's exit status" "$RUN_STATUS" 1
+	is "launcher killed: the VMI has failed" "$(phase)" Failed
+	no_leftovers "launcher killed: nothing left"
+	vm_down $VM
+}
+
+# The same VM under a new handler.
+adopted() { # HOW
+	is "$1: the VMI runs" "$(phase)" Running
+	is "$1: it is the same" "$(vp get vmi $VM -o json | jq -r .metadata.uid)" "$UID_OF_POD"
+	is "$1: so is QEMU" "$(qemu_pid $VM)" "$Q"
+	check "$1: the guest answers" answers
+	check "$1: inspect" vp inspect $VM -o json
+	check "$1: verify" vp verify $VM
+	check "$1: the console, with what was said before" console_open $VM
+	like "$1: it takes commands" "$(guest $VM 'ping 10.79.0.1 1')" 'received=1'
+	console_close $VM
+}
+
+handler_replaced() {
+	check "a VM is created, with nobody waiting for it" vp apply -f "$WORK/$VM.json"
+	check "it runs" wait_for $VM 'jsonpath={.status.phase}=Running' 30
+	console_open $VM || { not_ok "the VM comes up"; return; }
+	console_close $VM
+	Q=$(qemu_pid $VM) UID_OF_POD=$(vp get vmi $VM -o json | jq -r .metadata.uid)
+	handler_kill
+	check "handler killed: the guest answers" answers
+	is "handler killed: QEMU runs on" "$(qemu_pid $VM)" "$Q"
+	handler_start "$ROOT" || fatal "no new handler: $(tail -n 1 "$WORK/handler.log")"
+	adopted "after kill -9"
+	handler_stop
+	is "handler ended: its exit status" "$HANDLER_STATUS" 0
+	check "handler ended: the guest answers" answers
+	handler_start "$ROOT" || fatal "no new handler: $(tail -n 1 "$WORK/handler.log")"
+	adopted "after SIGTERM"
+}
+
+no_second_handler() {
+	local out status
+	out=$(timeout 20 "$BUILD/virt-handler" --root "$ROOT" 2>&1 </dev/null)
+	status=$?
+	is "a second handler of the same root is refused" "$status" 1
+	like "it says that another runs" "$out" 'another|already|running'
+	is "the VM doesn't mind" "$(phase)" Running
+}
+
+# A second root on the same host: the CPU is taken, though its own ledger is empty.
+other_root() {
+	local first=$HANDLER_PID status
+	OTHER_ROOT=$ROOT.other
+	mkdir -p "$OTHER_ROOT/lib"
+	cp -al "$ROOT/lib/images" "$OTHER_ROOT/lib/"
+	handler_start "$OTHER_ROOT" || { not_ok "a second root has its own handler" "$(tail -n 1 "$WORK/handler.log")"; HANDLER_PID=$first; return; }
+	"$BUILD/virtpod" --root "$OTHER_ROOT" apply -f "$WORK/config.yaml" >/dev/null
+	vmi vt-othercpu dedicated >"$WORK/other.json"
+	timeout 60 "$BUILD/virtpod" --root "$OTHER_ROOT" run -f "$WORK/other.json" --rm >"$WORK/other.err" 2>&1
+	status=$?
+	is "two roots: a CPU that the other holds is refused" "$status" 3
+	like "two roots: the message names the root that holds it" "$(cat "$WORK/other.err")" "$ROOT([^.]|$)"
+	handler_stop
+	HANDLER_PID=$first
+}
+
+deleted_after() {
+	check "delete under the new handler" vp delete vmi $VM
+	is "QEMU is gone" "$(qemu_pid $VM)" ""
+	no_leftovers "an adopted VM leaves nothing"
+}
+
+# With nobody else to start one, the client that waits brings a new handler.
+run_survives() {
+	local pid
+	vm_up $VM "$WORK/$VM.json" --rm || { not_ok "the VM comes up"; return; }
+	console_close $VM
+	handler_kill
+	check "run goes on with a handler of its own" vp delete vmi $VM
+	run_wait $VM 60
+	is "run ends with 0" "$RUN_STATUS" 0
+	for pid in $(handler_pids "$ROOT"); do
+		check "a handler started on demand ends by itself" wait_gone "$pid" 60
+	done
+	no_leftovers "and leaves nothing"
+}
+
+# Killed so many milliseconds after the client began: each time somewhere else in the start.
+killed_in_start() { # MS
+	local client fd
+	vp create -f "$WORK/$VM.json" >/dev/null 2>&1 &
+	client=$!
+	exec {fd}<> <(:)
+	read -r -t "$(printf '0.%03d' "$1")" -u "$fd" # nothing comes: a timer
+	exec {fd}>&-
+	kill -KILL "$client" 2>/dev/null
+	handler_kill
+	wait "$client" 2>/dev/null
+	handler_start "$ROOT" || fatal "no new handler: $(tail -n 1 "$WORK/handler.log")"
+	vp delete vmi $VM --grace-period 0 >/dev/null 2>&1
+	is "killed after $1 ms: the VM can be deleted" "$(vp get vmi -o name)" ""
+	no_leftovers "killed after $1 ms: nothing left"
+}
+
+killed_in_stop() { # MS
+	local fd
+	vp create -f "$WORK/$VM.json" >/dev/null
+	wait_for $VM 'jsonpath={.status.phase}=Running' 30 >/dev/null
+	vp delete vmi $VM --grace-period 0 --wait=false >/dev/null
+	exec {fd}<> <(:)
+	read -r -t "$(printf '0.%03d' "$1")" -u "$fd"
+	exec {fd}>&-
+	handler_kill
+	handler_start "$ROOT" || fatal "no new handler: $(tail -n 1 "$WORK/handler.log")"
+	check "killed in a stop after $1 ms: the new handler ends it" wait_for $VM delete 30
+	no_leftovers "killed in a stop after $1 ms: nothing left"
+}
+
+pod_begin
+pod_ready
+nad vt-faultnet 10.79.0.1/24 >"$WORK/nad.json"
+check "a network is applied" vp apply -f "$WORK/nad.json"
+vmi $VM dedicated 'nic("vt-faultnet"; "10.79.0.2/24")' >"$WORK/$VM.json"
+qemu_killed
+launcher_killed
+handler_replaced
+no_second_handler
+other_root
+deleted_after
+for ms in 10 30 60 100 150 220 300 450; do
+	killed_in_start $ms
+done
+for ms in 0 20 60; do
+	killed_in_stop $ms
+done
+run_survives
+handler_stop
+no_leftovers "nothing left without a handler"
+is "no CPU is held" "$(grep -F "$ROOT" /run/virtpod.cpus)" ""
+pod_end

@@ -1,0 +1,236 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# How VMs end and what `virtpod run` answers, disks, consoles, and starts that must be refused.
+# shellcheck source=tests/pod/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+VM=vt-life
+
+# A VM that must not start: run's status, and what it says.
+refused() { # NAME STATUS REGEX FILTER...
+	local name=$1 status=$2 regex=$3
+	shift 3
+	vmi vt-refused "$@" >"$WORK/refused.json"
+	run_start vt-refused "$WORK/refused.json" --rm
+	run_wait vt-refused 30
+	is "$name: exit status" "$RUN_STATUS" "$status"
+	like "$name: says why" "$(cat "$WORK/vt-refused.err")" "$regex"
+	is "$name: nothing stays with --rm" "$(vp get vmi -o name)" ""
+}
+
+# A VM up to its guest's ready line, its console followed by run itself.
+follow() { # FILTER...
+	vmi $VM "$@" >"$WORK/$VM.json"
+	run_start $VM "$WORK/$VM.json" --rm --console
+	wait_line "$WORK/$VM.out" "$READY" 60 1 "${RUN_PID[$VM]}" >/dev/null && tag_learn $VM && return
+	not_ok "the guest comes up" "$(cat "$WORK/$VM.err")"
+	return 1
+}
+
+ended() { # NAME STATUS
+	run_wait $VM 60
+	is "$1: run's exit status" "$RUN_STATUS" "$2"
+	is "$1: the object is gone" "$(vp get vmi -o name)" ""
+	is "$1: QEMU is gone" "$(qemu_pid $VM)" ""
+}
+
+guest_ends() {
+	vmi $VM 'args("virtpod.do=poweroff")' >"$WORK/$VM.json"
+	run_start $VM "$WORK/$VM.json" --rm --console
+	ended "the guest powers off" 0
+	like "its boot was seen from the first line" "$(head -n 3 "$WORK/$VM.out")" 'Linux version|\[ +0\.000000\]'
+	check "up to its end" grep -q "$READY" "$WORK/$VM.out"
+
+	follow || return
+	check "delete from elsewhere" vp delete vmi $VM
+	ended "deleted" 0
+	like "deleted: the guest saw its power button" "$(cat "$WORK/$VM.out")" 'power button'
+
+	follow || return
+	kill -KILL "$(qemu_pid $VM)"
+	ended "QEMU is killed" 1
+	like "QEMU is killed: run says so" "$(cat "$WORK/$VM.err")" '[Kk]ill|signal 9|SIGKILL'
+}
+
+interrupts() {
+	follow || return
+	kill -INT "${RUN_PID[$VM]}"
+	ended "Ctrl-C" 0
+	like "Ctrl-C: the guest is asked" "$(cat "$WORK/$VM.out")" 'power button'
+
+	follow 'args("virtpod.acpi=ignore")' 'grace(600)' || return
+	kill -INT "${RUN_PID[$VM]}"
+	check "first Ctrl-C: the guest ignores it" wait_line "$WORK/$VM.out" 'power button ignored' 20
+	check "and runs on" test -n "$(qemu_pid $VM)"
+	kill -INT "${RUN_PID[$VM]}"
+	run_wait $VM 30
+	isnt "second Ctrl-C: it ends at once" "$RUN_STATUS" timeout
+	is "second Ctrl-C: QEMU is gone" "$(qemu_pid $VM)" ""
+
+	follow || return
+	kill -TERM "${RUN_PID[$VM]}"
+	ended "SIGTERM" 0
+	like "SIGTERM: the guest is asked" "$(cat "$WORK/$VM.out")" 'power button'
+}
+
+graces() {
+	local status
+	follow 'args("virtpod.acpi=ignore")' 'grace(2)' || return
+	vp get vmi $VM --watch -o json >"$WORK/watch.json" 2>/dev/null &
+	status=$!
+	check "ignored ACPI: delete ends all the same" vp delete vmi $VM
+	ended "ignored ACPI" 0
+	kill "$status" 2>/dev/null
+	wait "$status" 2>/dev/null
+	like "ignored ACPI: the guest was asked" "$(cat "$WORK/$VM.out")" 'power button ignored'
+	like "ignored ACPI: the status tells that the grace period was over" \
+		"$(cat "$WORK/watch.json")" '"phase": *"Failed"'
+
+	follow || return
+	check "grace 0: delete" vp delete vmi $VM --grace-period 0
+	ended "grace 0" 0
+	is "grace 0: the guest is not asked" "$(grep -c 'power button' "$WORK/$VM.out")" 0
+}
+
+disk_images() {
+	truncate -s 16M "$WORK/raw.img" "$WORK/sata.img"
+	qemu-img create -q -f qcow2 "$WORK/cow.qcow2" 16M
+	vmi $VM 'hostdisk("raw"; "'"$WORK"'/raw.img")' 'hostdisk("cow"; "'"$WORK"'/cow.qcow2")' \
+		'.spec.domain.devices.disks[0].serial = "RAW-1"' \
+		'volume("sata"; {disk: {bus: "sata", readonly: true}}; {hostDisk: {path: "'"$WORK"'/sata.img", type: "Disk"}})' \
+		'volume("empty"; {disk: {bus: "scsi"}}; {emptyDisk: {capacity: "32Mi"}})' >"$WORK/$VM.json"
+}
+
+disks() {
+	local list sata scsi
+	list=$(guest $VM disks)
+	like "disks: raw, by serial" "$list" 'disk=vda bytes=16777216 ro=0 bus=virtio serial=RAW-1'
+	like "disks: qcow2's virtual size" "$list" 'disk=vdb bytes=16777216 ro=0 bus=virtio'
+	like "disks: sata, read-only" "$list" 'bytes=16777216 ro=1 bus=sata'
+	like "disks: emptyDisk, scsi" "$list" 'bytes=33554432 ro=0 bus=scsi'
+	like "raw: write" "$(guest $VM 'write vda 8192 text-in-raw')" '^ok'
+	like "qcow2: write" "$(guest $VM 'write vdb 8192 text-in-qcow2')" '^ok'
+	scsi=$(sed -n 's/^disk=\([^ ]*\) .*bus=scsi.*/\1/p' <<<"$list")
+	sata=$(sed -n 's/^disk=\([^ ]*\) .*bus=sata.*/\1/p' <<<"$list")
+	like "emptyDisk: write" "$(guest $VM "write $scsi 4096 text-in-empty")" '^ok'
+	like "emptyDisk: read" "$(guest $VM "read $scsi 4096")" 'text=text-in-empty'
+	like "sata: a read-only disk takes no write" "$(guest $VM "write $sata 0 no")" '^error'
+}
+
+disk_contents() {
+	is "raw: the guest's text is in the file" \
+		"$(dd if="$WORK/raw.img" bs=1 skip=8192 count=11 status=none)" text-in-raw
+	qemu-img convert -f qcow2 -O raw "$WORK/cow.qcow2" "$WORK/cow.raw"
+	is "qcow2: the guest's text is in the image" \
+		"$(dd if="$WORK/cow.raw" bs=1 skip=8192 count=13 status=none)" text-in-qcow2
+	check "qcow2: the image is sound" qemu-img check -q "$WORK/cow.qcow2"
+	is "read-only: the file is as it was" "$(tr -d '\0' <"$WORK/sata.img" | wc -c)" 0
+}
+
+consoles() {
+	local out status
+	out=$(timeout 20 "$BUILD/virtpod" --root "$ROOT" console $VM 2>&1 </dev/null)
+	status=$?
+	is "console: a second client is refused" "$status" 1
+	like "console: it says that somebody has it" "$out" '[Cc]onsole'
+	console_close $VM
+	check "console: free again, with what was said before" console_open $VM
+	check "console: from the first line" grep -qE 'Linux version|\[ +0\.000000\]' "$WORK/$VM.con"
+	like "console: and it takes commands" "$(guest $VM cmdline)" 'console=ttyS0'
+	like "console: a flood comes whole" "$(guest $VM 'flood 500' | grep -c '^00000')" '^500$'
+}
+
+resets() {
+	local from
+	from=$(($(wc -l <"$WORK/$VM.con") + 1))
+	printf 'reboot\n' >&"${CON_FD[$VM]}"
+	check "reboot: the guest comes up again" wait_line "$WORK/$VM.con" "$READY" 60 "$from"
+	is "reboot: in the same QEMU" "$(qemu_pid $VM)" "$Q"
+	printf 'panic\n' >&"${CON_FD[$VM]}"
+	check "panic: seen on the console" wait_line "$WORK/$VM.con" 'Kernel panic' 20 "$from"
+	is "panic: without a panic device the VM runs on" "$(vp get vmi $VM -o json | jq -r .status.phase)" Running
+}
+
+# A VM with every kind of disk, its consoles, and how it takes resets.
+one_life() {
+	disk_images
+	vm_up $VM "$WORK/$VM.json" --rm || { not_ok "a VM with disks comes up"; return; }
+	Q=$(qemu_pid $VM)
+	disks
+	refused "a disk that another VM writes" 1 "raw.img.*(qemu|$Q)" 'hostdisk("d"; "'"$WORK"'/raw.img")'
+	consoles
+	check "verify" vp verify $VM
+	resets
+	vm_down $VM
+	is "killed on request: run's exit status" "$RUN_STATUS" 0
+	disk_contents
+}
+
+locked_by_stranger() {
+	local fd
+	mkfifo "$WORK/io"
+	exec {fd}<>"$WORK/io"
+	qemu-io -f raw "$WORK/raw.img" <"$WORK/io" >"$WORK/io.out" 2>&1 &
+	IO_PID=$!
+	echo 'read 0 512' >&"$fd"
+	wait_line "$WORK/io.out" 'read 512' 20 1 "$IO_PID" >/dev/null || fatal "qemu-io: $(cat "$WORK/io.out")"
+	refused "a disk that another program writes" 1 "raw.img.*(qemu-io|$IO_PID)" 'hostdisk("d"; "'"$WORK"'/raw.img")'
+	echo quit >&"$fd"
+	wait "$IO_PID"
+	exec {fd}>&-
+}
+
+refusals() {
+	local bad=$WORK/bad.qcow2
+	truncate -s 16M "$WORK/base.raw"
+	qemu-img create -q -f qcow2 -b "$WORK/base.raw" -F raw "$bad"
+	refused "qcow2 with a backing file" 1 'bad\.qcow2.*back' 'hostdisk("d"; "'"$bad"'")'
+	cp "$WORK/cow.qcow2" "$WORK/looks.img"
+	refused "a raw file that begins as qcow2" 1 'looks\.img.*qcow2' 'hostdisk("d"; "'"$WORK"'/looks.img")'
+	refused "a disk that isn't there" 1 'gone\.img' 'hostdisk("d"; "'"$WORK"'/gone.img")'
+	refused "an image that isn't there" 1 'images/virtpod/none:latest' \
+		'.spec.domain.firmware.kernelBoot.container.image = "virtpod/none:latest"'
+	refused "a kernel that isn't in its image" 1 '/nokernel' \
+		'.spec.domain.firmware.kernelBoot.container.kernelPath = "/nokernel"'
+	refused "QEMU's words: machine" 1 'pc-q35-99\.9' '.spec.domain.machine.type = "pc-q35-99.9"'
+	refused "QEMU's words: CPU model" 1 'NoSuchCpu' '.spec.domain.cpu.model = "NoSuchCpu"'
+	refused "an unknown field" 3 'refused\.json:[0-9]+: .*spec\.domain\.devics' '.spec.domain.devics = {}'
+	refused "a field that isn't built yet" 3 'spec\.domain\.devices\.tpm.*not supported yet' '.spec.domain.devices.tpm = {}'
+}
+
+no_emulation() {
+	check "useEmulation off is taken" vp apply -f "$WORK/noemu.yaml"
+	refused "no /dev/kvm and no emulation" 3 'useEmulation' .
+	check "useEmulation on again" vp apply -f "$WORK/config.yaml"
+}
+
+usages() {
+	local status
+	vp run >/dev/null 2>"$WORK/usage.err"
+	status=$?
+	is "run without -f: a question of usage" "$status" 2
+	vp run --no-such-option >/dev/null 2>&1
+	status=$?
+	is "an unknown option" "$status" 2
+	vp no-such-command >/dev/null 2>&1
+	status=$?
+	is "an unknown command" "$status" 2
+}
+
+pod_begin
+[ -e /dev/kvm ] && NO_KVM=0 || NO_KVM=1
+sed 's/useEmulation: true/useEmulation: false/' "$WORK/config.yaml" >"$WORK/noemu.yaml"
+pod_ready
+usages
+guest_ends
+one_life
+locked_by_stranger
+no_leftovers "nothing left after these"
+interrupts
+graces
+refusals
+[ "$NO_KVM" = 0 ] || no_emulation
+no_leftovers "nothing left with the handler idle"
+handler_stop
+no_leftovers "nothing left without a handler"
+pod_end

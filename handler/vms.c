@@ -41,7 +41,7 @@ static enum vm_last last_of(const struct round *r)
 	const char *phase = json_str(r->vmi, "status.phase");
 
 	if (!r->vmi || !vmstatus_vmi_final(r->vmi))
-		phase = json_str(r->status, LAST_PHASE);
+		phase = json_string_value(json_object_get(r->status, LAST_PHASE));
 	if (!phase)
 		return VM_LAST_NONE;
 	return str_eq(phase, "Succeeded") ? VM_LAST_SUCCEEDED : VM_LAST_FAILED;

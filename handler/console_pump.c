@@ -230,8 +230,9 @@ static int on_io(sd_event_source *source, int fd, uint32_t events, void *userdat
 	struct console *c = userdata;
 
 	(void)source;
-	(void)events;
-	if (fd == c->client_fd && (events & (EPOLLHUP | EPOLLERR)))
+	/* what a client sent before it left is still read, where there is room for it */
+	if (fd == c->client_fd && (events & (EPOLLHUP | EPOLLERR)) &&
+	    (pod_is_full(c) || client_is_full(c)))
 		c->client_ended = true;
 	pump(c);
 	return 0;

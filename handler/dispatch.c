@@ -47,7 +47,7 @@ static unsigned report(struct server *s, const struct call *c, json_t **ret)
 
 	if (r == -ENOENT)
 		return k8s_not_found(ret, to->kind, to->name);
-	if (r == -ESRCH || r == -ENOTCONN)
+	if (r == -ESRCH) /* it has no running pod */
 		return k8s_conflict(ret, to->kind, to->name, err.msg);
 	return r < 0 ? k8s_internal(ret, &err) : 200;
 }

@@ -268,5 +268,5 @@ void server_close(struct handler *h)
 
 bool server_idle(const struct handler *h)
 {
-	return connections(h->server) == 0 && !vms_waiting(h);
+	return connections(h->server) == 0;
 }

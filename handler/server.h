@@ -13,5 +13,5 @@
 int server_open(struct handler *h, struct err *err);
 void server_close(struct handler *h); /* every connection ends; a server that is not open is fine */
 
-/* No connection is open, and no VirtualMachine waits to be started again. */
+/* No connection is open. */
 bool server_idle(const struct handler *h);

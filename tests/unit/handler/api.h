@@ -203,8 +203,9 @@ static inline char *client_chunk(struct client *c)
 	_cleanup_free_ char *size = client_until(c, "\r\n");
 	size_t n = size ? strtoul(size, NULL, 16) : 0;
 	char *data = n ? client_bytes(c, n) : NULL;
-	_cleanup_free_ char *end = size ? client_until(c, "\r\n") : NULL;
 
+	if (size)
+		free(client_until(c, "\r\n"));
 	return data;
 }
 

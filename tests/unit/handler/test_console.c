@@ -342,6 +342,19 @@ static void test_client_vanishes(void **state)
 	assert_int_equal(recv(pod.fd, &(char){0}, 1, 0), 0);
 }
 
+/* What it sent just before is not lost. */
+static void test_last_words(void **state)
+{
+	struct api *a = *state;
+	struct client *c = attach(a);
+
+	send_frame(c, OP_BINARY, true, "poweroff\n", 9);
+	client_close(c);
+	expect_pod(a, "poweroff\n");
+	while (!server_idle(&a->h))
+		api_turn(a);
+}
+
 static void test_pod_closes(void **state)
 {
 	struct client *c = attach(*state);
@@ -518,21 +531,14 @@ static void test_server_closes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_handshake_refused),
-		TEST(test_vmi_refused),
-		TEST(test_launcher_refuses),
-		TEST(test_both_ways),
-		TEST(test_fragments),
-		TEST(test_early_bytes),
-		TEST(test_client_closes),
-		TEST(test_client_vanishes),
-		TEST(test_pod_closes),
-		TEST(test_protocol_errors),
-		TEST(test_flood_from_pod),
-		TEST(test_flood_from_client),
-		TEST(test_flood_of_pings),
-		TEST(test_leaves_while_asked),
-		TEST(test_server_closes_while_asked),
+		TEST(test_handshake_refused),  TEST(test_vmi_refused),
+		TEST(test_launcher_refuses),   TEST(test_both_ways),
+		TEST(test_fragments),	       TEST(test_early_bytes),
+		TEST(test_client_closes),      TEST(test_client_vanishes),
+		TEST(test_last_words),	       TEST(test_pod_closes),
+		TEST(test_protocol_errors),    TEST(test_flood_from_pod),
+		TEST(test_flood_from_client),  TEST(test_flood_of_pings),
+		TEST(test_leaves_while_asked), TEST(test_server_closes_while_asked),
 		TEST(test_server_closes),
 	};
 

@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 static int setup(void **state)
 {
@@ -48,6 +49,33 @@ static void test_socket(void **state)
 	server_close(&a->h);
 	assert_int_equal(fstatat(a->h.paths.run_fd, "handler.sock", &st, AT_SYMLINK_NOFOLLOW), -1);
 	server_close(&a->h); /* again: nothing */
+}
+
+/* Even where the socket's mode lets it connect, another user gets a refusal only. */
+static void test_other_user(void **state)
+{
+	struct api *a = *state;
+	struct sockaddr_un sa = {.sun_family = AF_UNIX};
+	struct client *c = client_open(a);
+	_cleanup_json_ json_t *got = NULL;
+	int r;
+
+	assert_int_equal(chmod(a->root, 0711), 0);
+	assert_int_equal(fchmodat(a->h.paths.run_fd, "handler.sock", 0666, 0), 0);
+	(void)fd_close(c->fd);
+	c->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	(void)snprintf(sa.sun_path, sizeof sa.sun_path, "%s/handler.sock", a->h.paths.run);
+	assert_int_equal(seteuid(65534), 0);
+	r = connect(c->fd, (struct sockaddr *)&sa, sizeof sa);
+	assert_int_equal(seteuid(0), 0);
+	assert_int_equal(r, 0);
+	client_request(c, "GET", "/version", "", NULL);
+	assert_int_equal(client_answer(c, &got), 403);
+	assert_string_equal(json_str(got, "reason"), "Forbidden");
+	assert_string_equal(json_str(got, "message"),
+			    "only root and the user that runs virt-handler "
+			    "may use this socket");
+	client_close(c);
 }
 
 static void test_health(void **state)
@@ -244,6 +272,8 @@ static int setup_impatient(void **state)
 /* Neither silence nor half a request keeps a connection for ever; a watch may be silent. */
 static void test_slow_clients(void **state)
 {
+	static const char begun[] = "POST /api/v1/namespaces HTTP/1.1\r\nHost: x\r\n"
+				    "Content-Length: 99\r\n\r\n{";
 	struct api *a = *state;
 	struct client *silent = client_open(a), *half = client_open(a), *watch = client_open(a);
 	_cleanup_free_ char *header = NULL;
@@ -251,9 +281,7 @@ static void test_slow_clients(void **state)
 	_cleanup_json_ json_t *event = NULL;
 	_cleanup_json_ json_t *got = NULL;
 
-	client_send(half,
-		    "POST /api/v1/namespaces HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n{",
-		    69);
+	client_send(half, begun, sizeof begun - 1);
 	client_request(watch, "GET", VMIS "?watch=1", "", NULL);
 	assert_int_equal(client_header(watch, &header), 200);
 	while (!silent->ended)
@@ -310,6 +338,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_socket),
+		TEST(test_other_user),
 		TEST(test_health),
 		TEST(test_head),
 		TEST(test_malformed),

@@ -123,13 +123,14 @@ int inspect_vmi(struct handler *h, const char *ns, const char *name, json_t **re
 {
 	_cleanup_json_ json_t *vmi = NULL, *status = NULL, *out = json_object();
 	const struct pod *pod;
-	int r = store_get(h->store, VMI_KIND, ns, name, &vmi, err);
+	struct err why = {0};
+	int r = store_get(h->store, VMI_KIND, ns, name, &vmi, &why);
 
 	if (r == -ENOENT)
 		return err_set(err, r, "there is no VirtualMachineInstance '%s' in namespace '%s'",
 			       name, ns);
 	if (r < 0)
-		return r;
+		return err_set(err, r, "%s", why.msg);
 	status = vmi_status(h, vmi);
 	(void)json_object_set_new(out, "vm", vm_json(vmi, status));
 	(void)json_object_set_new(out, "running", json_false());

@@ -93,6 +93,8 @@ static unsigned admitted(const struct call *c, json_t **ret)
 		(void)json_object_del(json_object_get(object, "metadata"), "namespace");
 	if (admit(object, c->route.ns, &k, &causes) < 0)
 		return k8s_invalid(ret, k, k->singleton ? "default" : object_name(object), &causes);
+	if (k->singleton) /* the one name it has, whatever the manifest says */
+		(void)json_path_set(object, "metadata.name", json_string("default"));
 	code = objects_check_config(c, object, ret);
 	if (code == 0)
 		*ret = TAKE_PTR(object);

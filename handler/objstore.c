@@ -84,17 +84,11 @@ void object_prepare(const struct kind *k, json_t *object)
 	json_t *meta = json_object_get(object, "metadata");
 	char uid[UUID_TEXT], now[TIME_TEXT], version[64];
 
-	if (!meta) {
-		meta = json_object();
-		(void)json_object_set_new(object, "metadata", meta);
-	}
 	for (size_t i = 0; i < ARRAY_SIZE(servers); i++)
 		(void)json_object_del(meta, servers[i]); /* mostly absent */
 	(void)json_object_set_new(meta, "uid", json_string(uid_new(uid)));
 	(void)json_object_set_new(meta, "creationTimestamp", json_string(time_now(now)));
 	(void)json_object_set_new(meta, "generation", json_integer(1));
-	if (k->singleton)
-		(void)json_object_set_new(meta, "name", json_string("default"));
 	kind_api_version(k, version, sizeof version);
 	(void)json_object_set_new(object, "apiVersion", json_string(version));
 }

@@ -22,7 +22,7 @@ int object_load(struct handler *h, const struct kind *k, const char *ns, const c
 int object_list(struct handler *h, const struct kind *k, const char *ns, json_t **ret_array,
 		struct err *err);
 
-/* uid, creationTimestamp, generation 1; what only a server may set is taken out. */
+/* uid, creationTimestamp, generation 1 of a named object; what only a server may set is taken out. */
 void object_prepare(const struct kind *k, json_t *object);
 
 /*

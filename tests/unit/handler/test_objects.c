@@ -434,6 +434,32 @@ static void test_kubelet(void **state)
 	assert_int_equal(a->h.policy.manager, CPU_MANAGER_NONE);
 }
 
+/* A KubeletConfiguration has no name in its manifest; here it has one, however it is written. */
+static void test_singleton(void **state)
+{
+	_cleanup_json_ json_t *made = NULL;
+	_cleanup_json_ json_t *changed = NULL;
+	_cleanup_json_ json_t *same = NULL;
+	_cleanup_json_ json_t *list = NULL;
+	_cleanup_free_ char *again = NULL;
+	static const char body[] = "{\"apiVersion\": \"kubelet.config.k8s.io/v1beta1\", \"kind\": "
+				   "\"KubeletConfiguration\", \"cpuManagerPolicy\": \"none\"%s}";
+	_cleanup_free_ char *first = xasprintf(body, "");
+	_cleanup_free_ char *second = xasprintf(body, ", \"topologyManagerPolicy\": \"none\"");
+
+	create(*state, KUBELETS, xstrdup(first), &made);
+	assert_string_equal(json_str(made, "metadata.name"), "default");
+	assert_int_equal(api_call(*state, "PUT", KUBELETS "/default", second, &changed), 200);
+	assert_string_equal(json_str(changed, "metadata.name"), "default");
+	assert_string_equal(json_str(changed, "metadata.uid"), json_str(made, "metadata.uid"));
+	assert_int_equal(json_u64(changed, "metadata.generation", 0), 2);
+	again = json_text(changed);
+	assert_int_equal(api_call(*state, "PUT", KUBELETS "/default", again, &same), 200);
+	assert_true(json_equal(changed, same));
+	assert_int_equal(api_call(*state, "GET", KUBELETS, NULL, &list), 200);
+	assert_int_equal(json_array_size(json_get(list, "items")), 1);
+}
+
 static void test_namespaces(void **state)
 {
 	struct api *a = *state;
@@ -602,6 +628,7 @@ int main(void)
 		TEST(test_replace_refused),
 		TEST(test_config_in_force),
 		TEST(test_kubelet),
+		TEST(test_singleton),
 		TEST(test_namespaces),
 		TEST(test_namespace_goes),
 		TEST(test_selectors),

@@ -36,12 +36,13 @@ struct handler {
 	unsigned idle_ticks; /* seconds without work, of an on-demand handler */
 	json_t *refused;     /* {uid: value of changes when its start was refused} */
 
-	int lock_fd;	  /* run/handler.lock, held: one handler per root */
-	int launcher_fd;  /* virt-launcher's executable */
-	const char *qemu; /* path of QEMU's */
-	char node[65];	  /* this node's name */
-	bool kvm;	  /* /dev/kvm works */
-	bool vhost_net;	  /* /dev/vhost-net is there */
+	int lock_fd;	       /* run/handler.lock, held: one handler per root */
+	int launcher_fd;       /* virt-launcher's executable */
+	const char *qemu;      /* path of QEMU's */
+	const char *cpus_file; /* NULL: the host's own (handler/hostcpus.h); tests have another */
+	char node[65];	       /* this node's name */
+	bool kvm;	       /* /dev/kvm works */
+	bool vhost_net;	       /* /dev/vhost-net is there */
 };
 
 /* Everything of a start but the API: store, cgroups, topology, configuration, then adoption. */

@@ -13,26 +13,34 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define HOSTCPUS_FILE "/run/virtpod.cpus"
 #define HOSTCPUS_MAX  (1024 * 1024)
 
-static int open_locked(int *ret, struct err *err)
+static const char *file_of(const struct handler *h)
 {
-	_cleanup_fd_ int fd = -1;
-	struct stat st;
+	return h->cpus_file ? h->cpus_file : HOSTCPUS_FILE;
+}
 
-	fd = open(HOSTCPUS_FILE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return err_errno(err, -errno, HOSTCPUS_FILE);
-	if (!S_ISREG(st.st_mode) || st.st_uid != 0 || (st.st_mode & 022))
-		return err_set(err, -EPERM,
-			       HOSTCPUS_FILE ": not a file of root's alone; remove it");
+/*
+ * The lock is a file of its own: the list itself is replaced as a whole, so that a handler that is killed
+ * while it writes leaves the old list or the new one.
+ */
+static int lock(const struct handler *h, int *ret, struct err *err)
+{
+	_cleanup_free_ char *path = xasprintf("%s.lock", file_of(h));
+	_cleanup_fd_ int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int r;
+
+	if (fd < 0)
+		return err_errno(err, -errno, "%s", path);
 	/* held for a few file operations only: waiting for another handler is short */
-	if (flock(fd, LOCK_EX) < 0)
-		return err_errno(err, -errno, HOSTCPUS_FILE ": lock");
+	do
+		r = flock(fd, LOCK_EX) < 0 ? -errno : 0;
+	while (r == -EINTR);
+	if (r < 0)
+		return err_errno(err, r, "%s", path);
 	*ret = TAKE_FD(fd);
 	return 0;
 }
@@ -40,21 +48,17 @@ static int open_locked(int *ret, struct err *err)
 /* The pod's cgroup is there, or its handler is: the claim stands. */
 static bool stands(const json_t *entry)
 {
-	_cleanup_free_ char *tag = xstrdup(json_str(entry, "tag"));
-	const char *uid = json_str(entry, "uid");
+	const char *tag = json_str(entry, "tag"), *uid = json_str(entry, "uid");
 	struct cgroup_host *groups = NULL;
-	struct err err = {0};
 	bool found = false;
 	char **uids = NULL;
 	size_t n = 0;
 
-	if (!tag || !uid)
-		return false;
 	if (proc_is((pid_t)json_u64(entry, "handler", 0), json_u64(entry, "handlerStart", 0)))
 		return true;
-	if (cgroup_host_open(tag, &groups, &err) < 0)
+	if (cgroup_host_open(tag, &groups, NULL) < 0)
 		return true; /* can't tell: rather refuse a CPU than give it twice */
-	if (cgroup_list(groups, &uids, &n, &err) < 0)
+	if (cgroup_list(groups, &uids, &n, NULL) < 0)
 		found = true;
 	for (size_t i = 0; i < n; i++)
 		found |= str_eq(uids[i], uid);
@@ -63,34 +67,65 @@ static bool stands(const json_t *entry)
 	return found;
 }
 
-/* Entries that stand, an empty list from an empty or damaged file of another boot. */
-static json_t *load(int fd)
+static bool is_entry(const json_t *entry)
 {
-	_cleanup_free_ char *text = NULL;
-	_cleanup_json_ json_t *all = NULL;
-	json_t *list = json_array(), *entry;
-	struct err err = {0};
-	size_t len, i;
+	const char *cpus = json_str(entry, "cpus");
+	cpu_set_t set;
 
-	if (file_read_fd(fd, HOSTCPUS_MAX, &text, &len) < 0 ||
-	    json_parse(text, len, HOSTCPUS_MAX, &all, &err) < 0)
-		return list;
-	json_array_foreach (all, i, entry)
-		if (stands(entry))
-			(void)json_array_append(list, entry);
-	return list;
+	return json_str(entry, "tag") && json_str(entry, "uid") && json_str(entry, "vm") &&
+	       json_str(entry, "root") && cpus && cpus_parse(cpus, &set) == 0;
 }
 
-static int save(int fd, const json_t *list, struct err *err)
+static int damaged(const struct handler *h, struct err *err)
+{
+	return err_set(err, -EBADMSG,
+		       "%s: damaged, so that nobody knows which CPUs other roots' VMs hold: stop "
+		       "these VMs, then remove it",
+		       file_of(h));
+}
+
+/* Entries that stand; none where there is no file yet. */
+static int load(const struct handler *h, json_t **ret, struct err *err)
+{
+	_cleanup_free_ char *text = NULL;
+	_cleanup_json_ json_t *all = NULL, *list = json_array();
+	json_t *entry;
+	size_t len, i;
+	int r = file_read_at(AT_FDCWD, file_of(h), HOSTCPUS_MAX, &text, &len);
+
+	if (r < 0 && r != -ENOENT)
+		return err_errno(err, r, "%s", file_of(h));
+	if (r == 0 && len && /* who empties the file means it */
+	    (json_parse(text, len, HOSTCPUS_MAX, &all, NULL) < 0 || !json_is_array(all)))
+		return damaged(h, err);
+	json_array_foreach (all, i, entry) {
+		if (!is_entry(entry))
+			return damaged(h, err);
+		if (stands(entry))
+			(void)json_array_append(list, entry);
+	}
+	*ret = TAKE_PTR(list);
+	return 0;
+}
+
+static int lock_and_load(const struct handler *h, int *ret_lock, json_t **ret, struct err *err)
+{
+	_cleanup_fd_ int fd = -1;
+	int r = lock(h, &fd, err);
+
+	if (r == 0)
+		r = load(h, ret, err);
+	if (r == 0)
+		*ret_lock = TAKE_FD(fd);
+	return r;
+}
+
+static int save(const struct handler *h, const json_t *list, struct err *err)
 {
 	_cleanup_free_ char *text = json_text(list);
-	int r = 0;
+	int r = file_replace_at(AT_FDCWD, file_of(h), text, strlen(text), 0600);
 
-	if (ftruncate(fd, 0) < 0 || lseek(fd, 0, SEEK_SET) < 0)
-		r = -errno;
-	if (r == 0)
-		r = fd_write_all(fd, text, strlen(text));
-	return r < 0 ? err_errno(err, r, HOSTCPUS_FILE ": write") : 0;
+	return r < 0 ? err_errno(err, r, "%s: write", file_of(h)) : 0;
 }
 
 static bool is_ours(const struct handler *h, const json_t *entry)
@@ -102,18 +137,16 @@ int hostcpus_others(struct handler *h, struct cpu_holders *holders, struct err *
 {
 	_cleanup_fd_ int fd = -1;
 	_cleanup_json_ json_t *list = NULL;
-	int r = open_locked(&fd, err);
+	int r = lock_and_load(h, &fd, &list, err);
 	json_t *entry;
 	size_t i;
 
 	if (r < 0)
 		return r;
-	list = load(fd);
 	json_array_foreach (list, i, entry) {
-		const char *text = json_str(entry, "cpus");
 		cpu_set_t cpus;
 
-		if (is_ours(h, entry) || !text || cpus_parse(text, &cpus) < 0)
+		if (is_ours(h, entry) || cpus_parse(json_str(entry, "cpus"), &cpus) < 0)
 			continue;
 		holders->list = xrealloc(holders->list, holders->n + 1, sizeof *holders->list);
 		holders->list[holders->n++] = (struct cpu_holder){
@@ -140,18 +173,16 @@ int hostcpus_take(struct handler *h, const char *uid, const char *vm, const cpu_
 	_cleanup_fd_ int fd = -1;
 	_cleanup_json_ json_t *list = NULL;
 	char text[CPUS_TEXT_MAX];
-	int r = open_locked(&fd, err);
+	int r = lock_and_load(h, &fd, &list, err);
 	json_t *entry;
 	size_t i;
 
 	if (r < 0)
 		return r;
-	list = load(fd);
 	json_array_foreach (list, i, entry) {
-		const char *held = json_str(entry, "cpus");
 		cpu_set_t theirs, both;
 
-		if (is_ours(h, entry) || !held || cpus_parse(held, &theirs) < 0)
+		if (is_ours(h, entry) || cpus_parse(json_str(entry, "cpus"), &theirs) < 0)
 			continue;
 		CPU_AND(&both, &theirs, cpus);
 		if (CPU_COUNT(&both))
@@ -167,18 +198,17 @@ int hostcpus_take(struct handler *h, const char *uid, const char *vm, const cpu_
 			  "handler", (json_int_t)getpid(), "handlerStart",
 			  (json_int_t)proc_start(getpid()));
 	(void)json_array_append_new(list, entry);
-	return save(fd, list, err);
+	return save(h, list, err);
 }
 
 int hostcpus_free(struct handler *h, const char *uid, struct err *err)
 {
 	_cleanup_fd_ int fd = -1;
 	_cleanup_json_ json_t *list = NULL;
-	int r = open_locked(&fd, err);
+	int r = lock_and_load(h, &fd, &list, err);
 
 	if (r < 0)
 		return r;
-	list = load(fd);
 	remove_ours(h, list, uid);
-	return save(fd, list, err);
+	return save(h, list, err);
 }

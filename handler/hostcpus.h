@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One file for all handlers of a host (two --root installations, say): who holds which CPUs
- * exclusively. It is read and rewritten under a lock; entries whose pod has no cgroup and whose handler
- * is gone are void. Each handler's own ledger stays the authority for its own pods.
+ * One file for all handlers of a host (two --root installations, say), /run/virtpod.cpus: who holds
+ * which CPUs exclusively. It is read and replaced under a lock; entries whose pod has no cgroup and whose
+ * handler is gone are void. Each handler's own ledger stays the authority for its own pods. -EBADMSG
+ * when the file is not what handlers write: then no CPU is given.
  */
 #pragma once
 

@@ -26,16 +26,23 @@ static int open_how(int dirfd, const char *path, int flags, uint64_t resolve)
 
 static int open_image(struct handler *h, const char *reference, int *ret, struct err *err)
 {
-	_cleanup_free_ char *path = xasprintf("images/%s", reference);
-	/* a reference is a name, not a way out: no "..", no links */
-	int fd = open_how(h->paths.lib_fd, path, O_PATH | O_DIRECTORY,
-			  RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+	_cleanup_fd_ int images =
+		openat(h->paths.lib_fd, "images", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	/* a reference is a name, not a way out: nothing above images/, no links */
+	int fd = images < 0 ? -errno
+			    : open_how(images, reference, O_PATH | O_DIRECTORY,
+				       RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 
 	if (fd == -ENOENT || fd == -ENOTDIR)
 		return err_set(err, -ENOENT,
 			       "image \"%s\" is not on this host: put its files into the folder "
 			       "%s/images/%s",
 			       reference, h->paths.lib, reference);
+	if (fd == -EXDEV || fd == -ELOOP)
+		return err_set(err, -EINVAL,
+			       "image \"%s\": must name a folder below %s/images, not by way of "
+			       "\"..\" or a symbolic link",
+			       reference, h->paths.lib);
 	if (fd < 0)
 		return err_errno(err, fd, "image \"%s\"", reference);
 	*ret = fd;
@@ -76,7 +83,7 @@ int images_load(struct handler *h, const char *reference, const char *path, int 
 		return err_set(err, -EINVAL,
 			       "image \"%s\": %s: must be a regular file of 1 byte to 1 GiB",
 			       reference, path);
-	mem = memfd_create(strrchr(path, '/') + 1, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	mem = memfd_create("image", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (mem < 0)
 		return err_errno(err, -errno, "memfd");
 	r = copy_all(mem, file, st.st_size);

@@ -35,6 +35,14 @@ static bool in_sub_ranges(const char *text, uint32_t id)
 	return false;
 }
 
+/* NULL text on hosts without the file: they delegate no ids. */
+static int read_ranges(const char *path, char **ret, struct err *err)
+{
+	int r = file_read_at(AT_FDCWD, path, 1 << 20, ret, NULL);
+
+	return r < 0 && r != -ENOENT ? err_errno(err, r, "%s", path) : 0;
+}
+
 static bool in_use(const struct handler *h, uint32_t id)
 {
 	for (const struct pod *p = h->pods; p; p = p->next)
@@ -48,10 +56,12 @@ int ids_allocate(struct handler *h, uint32_t *ret, struct err *err)
 	uint32_t block = (uint32_t)strtoul(h->paths.tag, NULL, 16) % IDS_ROOT_COUNT;
 	uint32_t first = IDS_FIRST + block * IDS_PER_ROOT;
 	_cleanup_free_ char *subuid = NULL, *subgid = NULL;
+	int r = read_ranges("/etc/subuid", &subuid, err);
 
-	/* hosts without these files delegate no ids */
-	(void)file_read_at(AT_FDCWD, "/etc/subuid", 1 << 20, &subuid, NULL);
-	(void)file_read_at(AT_FDCWD, "/etc/subgid", 1 << 20, &subgid, NULL);
+	if (r == 0)
+		r = read_ranges("/etc/subgid", &subgid, err);
+	if (r < 0)
+		return r;
 	for (uint32_t id = first; id < first + IDS_PER_ROOT; id++)
 		if (!in_use(h, id) && !in_sub_ranges(subuid, id) && !in_sub_ranges(subgid, id)) {
 			*ret = id;

@@ -52,6 +52,14 @@ static bool process_has(const char *pid, const struct stat *want)
 	return false;
 }
 
+/* A process gives itself any name, and this one goes into a condition and onto terminals. */
+static void make_printable(char *text)
+{
+	for (; *text; text++)
+		if (*text < ' ' || *text > '~')
+			*text = '?';
+}
+
 /* OFD locks tell no pid; who has the file open, besides us, is the best that can be said. */
 static void find_holder(int fd, char *buf, size_t size)
 {
@@ -59,7 +67,7 @@ static void find_holder(int fd, char *buf, size_t size)
 	struct dirent *de;
 	struct stat st;
 
-	(void)snprintf(buf, size, "another process");
+	(void)snprintf(buf, size, "another disk or VM that starts now");
 	if (!proc || fstat(fd, &st) < 0)
 		return;
 	while ((de = readdir(proc))) {
@@ -70,6 +78,7 @@ static void find_holder(int fd, char *buf, size_t size)
 			continue;
 		(void)snprintf(path, sizeof path, "/proc/%s/comm", de->d_name);
 		if (file_read_line_at(AT_FDCWD, path, comm, sizeof comm) == 0) {
+			make_printable(comm);
 			(void)snprintf(buf, size, "process %.20s (%.20s)", de->d_name, comm);
 			return;
 		}

@@ -52,6 +52,12 @@ static int canonical_root(const char *root, int make, char **ret, struct err *er
 	}
 	if (!realpath(root, real))
 		return err_errno(err, -errno, "--root %s", root);
+	/* its tag would be that of the real installation, whose pods would then look like leftovers */
+	if (str_eq(real, "/"))
+		return err_set(err, -EINVAL,
+			       "--root %s: must be a directory below /; leave --root out to use "
+			       "/var/lib/virtpod and /run/virtpod",
+			       root);
 	*ret = xstrdup(real);
 	return 0;
 }

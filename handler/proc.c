@@ -37,8 +37,11 @@ int proc_pidfd(pid_t pid, uint64_t start, int *ret)
 	if (pid <= 0)
 		return -ESRCH;
 	fd = pidfd_open(pid, 0);
-	if (fd < 0)
-		return -errno;
+	if (fd < 0) {
+		int r = -errno; /* EINVAL or ENOENT when the number is a thread's now */
+
+		return proc_is(pid, start) ? r : -ESRCH;
+	}
 	/* with the pidfd in hand the number can't be reused between this look and its use */
 	if (!proc_is(pid, start))
 		return -ESRCH;
@@ -69,6 +72,8 @@ int proc_thread_by_inner(pid_t pid, pid_t inner, pid_t *ret)
 	struct dirent *de;
 	char path[320];
 
+	if (pid <= 0 || inner <= 0)
+		return -ESRCH;
 	(void)snprintf(path, sizeof path, "/proc/%d/task", pid);
 	dir = opendir(path);
 	if (!dir)
@@ -91,6 +96,8 @@ int proc_child_by_inner(pid_t pid1, pid_t inner, pid_t *ret)
 	char path[64], *save = NULL;
 	int r;
 
+	if (pid1 <= 0 || inner <= 0)
+		return -ESRCH;
 	(void)snprintf(path, sizeof path, "/proc/%d/task/%d/children", pid1, pid1);
 	r = file_read_at(AT_FDCWD, path, 64 * 1024, &text, NULL);
 	if (r < 0)

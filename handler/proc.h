@@ -23,5 +23,8 @@ int proc_pidfd(pid_t pid, uint64_t start, int *ret);
  */
 int proc_thread_by_inner(pid_t pid, pid_t inner, pid_t *ret);
 
-/* The host's number of a descendant of `pid1` whose inner number is `inner`. -ESRCH when there is none. */
+/*
+ * The host's number of a child of `pid1`'s main thread whose inner number is `inner`; -ESRCH when there
+ * is none. A child's child is not looked at: virt-launcher has one thread and forks QEMU itself.
+ */
 int proc_child_by_inner(pid_t pid1, pid_t inner, pid_t *ret);

@@ -62,9 +62,10 @@ static int add_groups(struct pid_set *set, const json_t *cgroup)
 	size_t i;
 	int r = 0;
 
-	json_object_foreach (json_object_get(cgroup, "tasks"), group, list)
+	json_object_foreach (json_object_get(cgroup, "tasks"), group, list) {
 		json_array_foreach (list, i, tid)
 			r = r < 0 ? r : add(&tids, (pid_t)json_integer_value(tid));
+	}
 	for (i = 0; r == 0 && i < tids.n; i++) {
 		pid_t pid = status_number(tids.list[i], "Tgid");
 

@@ -126,7 +126,7 @@ void verify_each_thread(struct verify *v, verify_thread_fn *fn)
 	const json_t *process, *thread;
 	size_t i, j;
 
-	json_array_foreach (json_object_get(v->seen, "processes"), i, process)
+	json_array_foreach (json_object_get(v->seen, "processes"), i, process) {
 		json_array_foreach (json_object_get(process, "threads"), j, thread) {
 			_cleanup_free_ char *name = value_text(json_object_get(thread, "name"));
 			char who[128];
@@ -135,6 +135,7 @@ void verify_each_thread(struct verify *v, verify_thread_fn *fn)
 				       (unsigned long long)json_u64(thread, "tid", 0), name);
 			fn(v, process, thread, who);
 		}
+	}
 }
 
 bool verify_listed(const json_t *list, const char *text)

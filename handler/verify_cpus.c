@@ -50,11 +50,12 @@ static unsigned count_vcpu(const struct verify *v, unsigned vcpu)
 	unsigned n = 0;
 	size_t i, j;
 
-	json_array_foreach (json_object_get(v->seen, "processes"), i, process)
+	json_array_foreach (json_object_get(v->seen, "processes"), i, process) {
 		json_array_foreach (json_object_get(process, "threads"), j, thread)
 			if (verify_is(thread, "role", "vcpu") &&
 			    json_u64(thread, "vcpu", PLAN_MAX_VCPUS) == vcpu)
 				n++;
+	}
 	return n;
 }
 

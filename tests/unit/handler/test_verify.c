@@ -47,6 +47,7 @@ static const struct lie lies[] = {
 	{"mounts", "processes[1].mounts[1].fs", "'ext4'"},
 	{"mounts", "processes[0].mounts[3].options", "'ro,nodev,relatime'"},
 	{"mounts", "processes[1].mounts[3].point", "'/home'"},
+	{"mounts", "processes[1].mounts[3].point", "'/dev/shm'"},
 	{"mounts", "processes[1].mounts[4].point", "'/usr/lib/ipxen'"},
 	{"mounts", "processes[1].mounts", "[]"},
 	{"rootEntries", "processes[1].rootEntries[8]", "'home'"},

@@ -207,10 +207,10 @@ static void pump(struct console *c)
 	bool full;
 
 	do {
-		full = pod_is_full(c);
 		(void)wslay_event_recv(c->ws); /* its errors show in what is_over looks at */
+		full = pod_is_full(c);
 		write_pod(c);
-		/* bytes that wslay or we hold already wake nobody: read on when there is room again */
+		/* what is left in c->early wakes nobody: read on as soon as there is room again */
 	} while (full && !pod_is_full(c) && !c->client_ended);
 	read_pod(c);
 	(void)wslay_event_send(c->ws);

@@ -342,17 +342,57 @@ static void test_client_vanishes(void **state)
 	assert_int_equal(recv(pod.fd, &(char){0}, 1, 0), 0);
 }
 
-/* What it sent just before is not lost. */
+/* What it sent just before is not lost, even when it is more than is kept at once. */
 static void test_last_words(void **state)
 {
 	struct api *a = *state;
 	struct client *c = attach(a);
+	_cleanup_free_ char *text = xcalloc(1, 100000);
+	size_t got = 0;
 
-	send_frame(c, OP_BINARY, true, "poweroff\n", 9);
+	memset(text, 'x', 100000);
+	send_frame(c, OP_BINARY, true, text, 100000);
 	client_close(c);
-	expect_pod(a, "poweroff\n");
+	while (got < 100000) {
+		ssize_t n = recv(pod.fd, text, 100000, 0);
+
+		if (n < 0)
+			api_turn(a);
+		else if (n == 0)
+			fail_msg("only %zu bytes came", got);
+		else
+			got += (size_t)n;
+	}
 	while (!server_idle(&a->h))
 		api_turn(a);
+}
+
+/* The same of what came with the request. */
+static void test_many_early_bytes(void **state)
+{
+	static const char text[] = "GET " CONSOLE " HTTP/1.1\r\nHost: x\r\n" HANDSHAKE "\r\n"
+				   "\x82\xff\0\0\0\0\0\x01\x86\xa0\0\0\0\0"; /* 100000 bytes */
+	struct api *a = *state;
+	struct client *c = client_open(a);
+	_cleanup_free_ char *body = xcalloc(1, 100000);
+	_cleanup_free_ char *header = NULL;
+	size_t got = 0;
+
+	client_send(c, text, sizeof text - 1);
+	client_send(c, body, 100000);
+	while (!pod.done)
+		api_turn(a);
+	pod.done(pod.arg, 0, NULL);
+	assert_int_equal(client_header(c, &header), 101);
+	while (got < 100000) {
+		ssize_t n = recv(pod.fd, body, 100000, 0);
+
+		if (n < 0)
+			api_turn(a);
+		else
+			got += (size_t)n;
+	}
+	client_close(c);
 }
 
 static void test_pod_closes(void **state)
@@ -531,14 +571,23 @@ static void test_server_closes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_handshake_refused),  TEST(test_vmi_refused),
-		TEST(test_launcher_refuses),   TEST(test_both_ways),
-		TEST(test_fragments),	       TEST(test_early_bytes),
-		TEST(test_client_closes),      TEST(test_client_vanishes),
-		TEST(test_last_words),	       TEST(test_pod_closes),
-		TEST(test_protocol_errors),    TEST(test_flood_from_pod),
-		TEST(test_flood_from_client),  TEST(test_flood_of_pings),
-		TEST(test_leaves_while_asked), TEST(test_server_closes_while_asked),
+		TEST(test_handshake_refused),
+		TEST(test_vmi_refused),
+		TEST(test_launcher_refuses),
+		TEST(test_both_ways),
+		TEST(test_fragments),
+		TEST(test_early_bytes),
+		TEST(test_client_closes),
+		TEST(test_client_vanishes),
+		TEST(test_last_words),
+		TEST(test_many_early_bytes),
+		TEST(test_pod_closes),
+		TEST(test_protocol_errors),
+		TEST(test_flood_from_pod),
+		TEST(test_flood_from_client),
+		TEST(test_flood_of_pings),
+		TEST(test_leaves_while_asked),
+		TEST(test_server_closes_while_asked),
 		TEST(test_server_closes),
 	};
 

@@ -3,6 +3,7 @@
 #include "tests/unit/handler/api.h"
 
 #include "handler/call.h"
+#include "handler/node.h"
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -263,19 +264,30 @@ static void test_many_connections(void **state)
 
 static int setup_impatient(void **state)
 {
-	static const struct server_options options = {.timeout_seconds = 1, .connections = 4};
+	static const struct server_options options = {.timeout_seconds = 1, .connections = 5};
 
 	*state = api_open(&options);
 	return 0;
 }
 
-/* Neither silence nor half a request keeps a connection for ever; a watch may be silent. */
+/* Many events in a row, more than a socket takes. */
+static void publish(struct api *a, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		node_publish(&a->h);
+}
+
+/*
+ * Neither silence nor half a request keeps a connection for ever; a watch may be silent, and its
+ * client may let it wait.
+ */
 static void test_slow_clients(void **state)
 {
 	static const char begun[] = "POST /api/v1/namespaces HTTP/1.1\r\nHost: x\r\n"
 				    "Content-Length: 99\r\n\r\n{";
 	struct api *a = *state;
-	struct client *silent = client_open(a), *half = client_open(a), *watch = client_open(a);
+	struct client *silent = client_open(a), *half = client_open(a), *watch = client_open(a),
+		      *unread = client_open(a);
 	_cleanup_free_ char *header = NULL;
 	_cleanup_free_ char *body = NULL;
 	_cleanup_json_ json_t *event = NULL;
@@ -284,6 +296,9 @@ static void test_slow_clients(void **state)
 	client_send(half, begun, sizeof begun - 1);
 	client_request(watch, "GET", VMIS "?watch=1", "", NULL);
 	assert_int_equal(client_header(watch, &header), 200);
+	client_request(unread, "GET", "/api/v1/nodes?watch=1", "", NULL);
+	free(client_until(unread, "\r\n\r\n"));
+	publish(a, 400);
 	while (!silent->ended)
 		client_more(silent);
 	while (!half->ended)
@@ -292,6 +307,12 @@ static void test_slow_clients(void **state)
 	assert_int_equal(api_call(a, "POST", VMIS, body, &got), 201);
 	event = client_event(watch);
 	assert_string_equal(json_str(event, "type"), "ADDED");
+	for (unsigned i = 0; i < 401; i++) { /* the first one is the state */
+		_cleanup_json_ json_t *node = client_event(unread);
+
+		assert_non_null(node);
+	}
+	client_close(unread);
 	client_close(silent);
 	client_close(half);
 	client_close(watch);

@@ -206,6 +206,40 @@ static void test_once(void **state)
 	expect_status(a, "Stopped");
 }
 
+static void halt(struct api *a)
+{
+	const struct kind *k = kind_by_path("kubevirt.io", "v1", "virtualmachines");
+	_cleanup_json_ json_t *vm = get(a, VMS "/vm");
+	struct err err = {0};
+
+	(void)json_path_set(vm, "spec.runStrategy", json_string("Halted"));
+	assert_int_equal(object_update(&a->h, k, vm, &err), 0);
+	vms_reconcile(&a->h);
+}
+
+/* A VM that was halted ends its VMI, and does not keep one that has ended. */
+static void test_becomes_halted(void **state)
+{
+	struct api *a = *state;
+
+	create_vm(a, "Once");
+	PLAY(a, "Running");
+	halt(a);
+	assert_true(marked(a));
+	expect_status(a, "Stopping");
+	sweep(a);
+	expect_status(a, "Stopped");
+}
+
+static void test_halted_with_ended_vmi(void **state)
+{
+	create_vm(*state, "Once");
+	PLAY(*state, "Running", "Succeeded");
+	assert_false(marked(*state));
+	halt(*state);
+	assert_true(marked(*state));
+}
+
 static void test_unschedulable(void **state)
 {
 	struct api *a = *state;
@@ -352,13 +386,14 @@ static void test_asks_for_a_round(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_vmi_of_vm),	TEST(test_status_follows),
-		TEST(test_halted),	TEST(test_manual),
-		TEST(test_always),	TEST(test_rerun_on_failure),
-		TEST(test_once),	TEST(test_unschedulable),
-		TEST(test_back_off),	cmocka_unit_test(test_back_off_times),
-		TEST(test_delete),	TEST(test_delete_without_vmi),
-		TEST(test_foreign_vmi), TEST(test_asks_for_a_round),
+		TEST(test_vmi_of_vm),	   TEST(test_status_follows),
+		TEST(test_halted),	   TEST(test_manual),
+		TEST(test_always),	   TEST(test_rerun_on_failure),
+		TEST(test_once),	   TEST(test_unschedulable),
+		TEST(test_becomes_halted), TEST(test_halted_with_ended_vmi),
+		TEST(test_back_off),	   cmocka_unit_test(test_back_off_times),
+		TEST(test_delete),	   TEST(test_delete_without_vmi),
+		TEST(test_foreign_vmi),	   TEST(test_asks_for_a_round),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -324,6 +324,16 @@ static void test_client_vanishes(void **state)
 		api_turn(a);
 }
 
+/* A client that says it sends nothing more is gone, too: no request needs half a connection. */
+static void test_client_half_closes(void **state)
+{
+	struct client *c = watch(*state, "");
+
+	(void)shutdown(c->fd, SHUT_WR);
+	expect_end(c);
+	client_close(c);
+}
+
 /* … and one that vanishes in the middle of an event's bytes. */
 static void test_client_vanishes_midway(void **state)
 {
@@ -428,6 +438,7 @@ int main(void)
 		TEST(test_timeout),
 		TEST(test_bad_queries),
 		TEST(test_client_vanishes),
+		TEST(test_client_half_closes),
 		TEST(test_client_vanishes_midway),
 		TEST(test_slow_watcher),
 		TEST(test_behind),

@@ -6,8 +6,11 @@
 
 #include <wslay/wslay.h>
 
-/* The most that waits for a side that does not read; then the other side is not read any more. */
-#define CONSOLE_BUFFER (64 * 1024)
+/*
+ * The most that waits for a side that does not read; then the other side is not read any more. It is
+ * more than libmicrohttpd can have read beyond the header, so that those bytes always fit at once.
+ */
+#define CONSOLE_BUFFER (2 * SERVER_CONNECTION_MEMORY)
 
 struct console {
 	struct console *next; /* in the server's list */

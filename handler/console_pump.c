@@ -204,14 +204,8 @@ static bool is_over(const struct console *c)
 /* Move what can be moved; the console may be gone afterwards. */
 static void pump(struct console *c)
 {
-	bool full;
-
-	do {
-		(void)wslay_event_recv(c->ws); /* its errors show in what is_over looks at */
-		full = pod_is_full(c);
-		write_pod(c);
-		/* what is left in c->early wakes nobody: read on as soon as there is room again */
-	} while (full && !pod_is_full(c) && !c->client_ended);
+	(void)wslay_event_recv(c->ws); /* its errors show in what is_over looks at */
+	write_pod(c);
 	read_pod(c);
 	(void)wslay_event_send(c->ws);
 	/* a Close would overtake what the guest wrote last */

@@ -19,8 +19,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define SOCKET_NAME	  "handler.sock"
-#define CONNECTION_MEMORY (64 * 1024) /* bounds the header, too */
+#define SOCKET_NAME "handler.sock"
 
 /* libmicrohttpd's own words about clients that break off or send nonsense. */
 __attribute__((format(printf, 2, 0))) static void on_log(void *arg, const char *fmt, va_list ap)
@@ -197,7 +196,7 @@ static int start_daemon(struct server *s, int listen_fd_consume, struct err *err
 		NULL, NULL, on_request, s, MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL,
 		MHD_OPTION_LISTEN_SOCKET, listen_fd_consume, MHD_OPTION_CONNECTION_LIMIT,
 		s->options.connections, MHD_OPTION_CONNECTION_TIMEOUT, s->options.timeout_seconds,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVER_CONNECTION_MEMORY,
 		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,
 		MHD_OPTION_END);
 	if (!s->daemon) {

@@ -10,6 +10,8 @@
 #include <microhttpd.h>
 #include <stddef.h>
 
+#define SERVER_CONNECTION_MEMORY (64 * 1024) /* of each connection; bounds the header, too */
+
 struct console;
 struct stream;
 

@@ -347,14 +347,14 @@ static void test_last_words(void **state)
 {
 	struct api *a = *state;
 	struct client *c = attach(a);
-	_cleanup_free_ char *text = xcalloc(1, 100000);
+	_cleanup_free_ char *text = xcalloc(1, 200000);
 	size_t got = 0;
 
-	memset(text, 'x', 100000);
-	send_frame(c, OP_BINARY, true, text, 100000);
+	memset(text, 'x', 200000);
+	send_frame(c, OP_BINARY, true, text, 200000);
 	client_close(c);
-	while (got < 100000) {
-		ssize_t n = recv(pod.fd, text, 100000, 0);
+	while (got < 200000) {
+		ssize_t n = recv(pod.fd, text, 200000, 0);
 
 		if (n < 0)
 			api_turn(a);
@@ -555,6 +555,21 @@ static void test_server_closes_while_asked(void **state)
 	client_close(c);
 }
 
+/* … or has just come. */
+static void test_server_closes_when_answered(void **state)
+{
+	struct api *a = *state;
+	struct client *c = client_open(a);
+
+	client_request(c, "GET", CONSOLE, HANDSHAKE, NULL);
+	while (!pod.done)
+		api_turn(a);
+	pod.done(pod.arg, 0, NULL);
+	server_close(&a->h);
+	assert_int_equal(recv(pod.fd, &(char){0}, 1, 0), 0);
+	client_close(c);
+}
+
 static void test_server_closes(void **state)
 {
 	struct api *a = *state;
@@ -588,6 +603,7 @@ int main(void)
 		TEST(test_flood_of_pings),
 		TEST(test_leaves_while_asked),
 		TEST(test_server_closes_while_asked),
+		TEST(test_server_closes_when_answered),
 		TEST(test_server_closes),
 	};
 

@@ -117,6 +117,12 @@ static void check_ours(const struct check *c, const char *key, const char *value
 	if (!strcmp(key, "virtpod.io/isolation")) {
 		if (plan_isolation_parse(value, &isolation, &err) < 0)
 			cause_add(c->causes, CAUSE_INVALID, field, "%s", err.msg);
+		else if (!isolation.net &&
+			 json_array_size(json_get(c->spec, "domain.devices.interfaces")))
+			cause_add(c->causes, CAUSE_INVALID, field,
+				  "net=off leaves the pod in the host's network, where its "
+				  "interfaces "
+				  "can't be wired: take the interfaces away, or net=off");
 	} else if (strcmp(key, "virtpod.io/exclusivity") != 0) {
 		cause_add(
 			c->causes, CAUSE_INVALID, field,

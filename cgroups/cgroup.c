@@ -104,6 +104,9 @@ static int check_spec(const struct cgroup_pod_spec *spec, struct err *err)
 	if (!l->cpu_quota_us != !l->cpu_period_us)
 		return err_set(err, -EINVAL, "cgroup: pod '%s': CPU quota and period go together",
 			       spec->uid);
+	if (!spec->devices && spec->n_devices)
+		return err_set(err, -EINVAL, "cgroup: pod '%s': %u devices, but no list", spec->uid,
+			       spec->n_devices);
 	for (unsigned i = 0; i < spec->n_devices; i++) {
 		int r = devices_check(&spec->devices[i], err);
 

@@ -47,7 +47,8 @@ struct cgroup_device {
 struct cgroup_pod_spec {
 	const char *uid; /* 36 characters: lower-case UUID */
 	struct cgroup_limits limits;
-	const struct cgroup_device *devices; /* all that is not listed is denied */
+	/* All that is not listed is denied; NULL (with n_devices 0): no allowlist at all. */
+	const struct cgroup_device *devices;
 	unsigned n_devices;
 	cpu_set_t emu;	/* everything but vCPU threads; not empty */
 	cpu_set_t vcpu; /* dedicated CPUs of vCPU threads; disjoint from emu; empty: none */

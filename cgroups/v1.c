@@ -107,8 +107,11 @@ static int set_devices(struct tree *t, const struct cgroup_pod_spec *spec, struc
 	struct group g = {t, HIER_DEVICES, NODE_POD, spec->uid};
 	_cleanup_free_ char *list = NULL;
 	char line[DEVICES_LINE_MAX];
-	int r = group_write(&g, "devices.deny", "a", err);
+	int r;
 
+	if (!spec->devices)
+		return 0; /* a new group allows what its parent does: everything */
+	r = group_write(&g, "devices.deny", "a", err);
 	for (unsigned i = 0; !r && i < spec->n_devices; i++) {
 		devices_format(&spec->devices[i], line);
 		r = group_write(&g, "devices.allow", line, err);

@@ -64,7 +64,7 @@ int config_check_kubelet(struct handler *h, const json_t *kubelet, struct err *e
 
 	if (r < 0 || same_policy(&policy, &h->policy))
 		return r;
-	r = cpuset_holders(h, &holders, err);
+	r = cpuset_own_holders(h, &holders, err); /* another root has a policy of its own */
 	if (r < 0 || !holders.n)
 		return r;
 	return err_set(

@@ -10,28 +10,48 @@
 #include <sched.h>
 #include <string.h>
 
-int cpuset_holders(struct handler *h, struct cpu_holders *ret, struct err *err)
+static int add_own(struct handler *h, struct cpu_holders *holders, struct err *err)
 {
-	struct cpu_holders holders = {0};
-	int r = hostcpus_others(h, &holders, err);
+	int r = 0;
 
 	for (struct pod *p = h->pods; r == 0 && p; p = p->next) {
 		struct cpu_assignment held;
 
 		r = store_cpus_of(h->store, p->record.uid, &held, err);
 		if (r == 0 && CPU_COUNT(&held.all)) {
-			holders.list = xrealloc(holders.list, holders.n + 1, sizeof *holders.list);
-			holders.list[holders.n++] = (struct cpu_holder){
+			holders->list =
+				xrealloc(holders->list, holders->n + 1, sizeof *holders->list);
+			holders->list[holders->n++] = (struct cpu_holder){
 				.name = xasprintf("%s/%s", p->record.ns, p->record.name),
 				.cpus = held.all};
 		}
 	}
+	return r;
+}
+
+static int collect(struct handler *h, bool others, struct cpu_holders *ret, struct err *err)
+{
+	struct cpu_holders holders = {0};
+	int r = others ? hostcpus_others(h, &holders, err) : 0;
+
+	if (r == 0)
+		r = add_own(h, &holders, err);
 	if (r < 0) {
 		cpuset_holders_done(&holders);
 		return r;
 	}
 	*ret = holders;
 	return 0;
+}
+
+int cpuset_holders(struct handler *h, struct cpu_holders *ret, struct err *err)
+{
+	return collect(h, /* others= */ true, ret, err);
+}
+
+int cpuset_own_holders(struct handler *h, struct cpu_holders *ret, struct err *err)
+{
+	return collect(h, /* others= */ false, ret, err);
 }
 
 void cpuset_holders_done(struct cpu_holders *holders)
@@ -57,24 +77,26 @@ static bool has_cgroup(const struct pod *pod)
 	return pod->record.step > pod_step_index("cgroup");
 }
 
-void cpuset_apply_shared(struct handler *h)
+int cpuset_apply_shared(struct handler *h, struct err *err)
 {
-	struct err err = {0};
 	cpu_set_t shared;
+	int first = cpuset_shared(h, &shared, err);
 
-	if (cpuset_shared(h, &shared, &err) < 0) {
-		log_error("shared CPU pool: %s", err.msg);
-		return;
-	}
+	if (first < 0)
+		return first;
 	/* our own thread leaves dedicated CPUs, too; children inherit it until their cpuset says more */
 	if (sched_setaffinity(0, sizeof shared, &shared) < 0)
 		log_warning("shared CPU pool: can't move the handler itself: %s", strerror(errno));
 	for (struct pod *p = h->pods; p; p = p->next) {
+		struct err why = {0};
+		int r;
+
 		if (!has_cgroup(p) || (p->plan && p->plan->isolate_emulator))
 			continue;
-		err_clear(&err);
-		if (cgroup_pod_set_emu_cpus(h->cgroups, p->record.uid, &shared, &err) < 0)
-			log_warning("%s/%s: shared CPU pool: %s, ignoring", p->record.ns,
-				    p->record.name, err.msg);
+		r = cgroup_pod_set_emu_cpus(h->cgroups, p->record.uid, &shared, &why);
+		if (r < 0 && r != -ENOENT && first == 0)
+			first = err_set(err, r, "%s/%s: shared CPU pool: %s", p->record.ns,
+					p->record.name, why.msg);
 	}
+	return first;
 }

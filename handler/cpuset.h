@@ -14,13 +14,15 @@ struct cpu_holders {
 
 /* The ledger's rows, "namespace/name" as name, and other roots' pods on this host. Free with done. */
 int cpuset_holders(struct handler *h, struct cpu_holders *ret, struct err *err);
+int cpuset_own_holders(struct handler *h, struct cpu_holders *ret,
+		       struct err *err); /* the ledger's */
 void cpuset_holders_done(struct cpu_holders *holders);
 
 int cpuset_shared(struct handler *h, cpu_set_t *ret, struct err *err);
 
 /*
  * Give every pod and the handler the shared pool as it is now. Called with a pod's CPUs in the ledger
- * before it starts (the pool shrinks first) and after they left it. Errors are logged: a pod that
- * vanished meanwhile is no reason to stop.
+ * before it starts (the pool shrinks first) and after they left it. Goes on after a pod that can't be
+ * moved and returns the first one's error; that a pod has no cgroup is none.
  */
-void cpuset_apply_shared(struct handler *h);
+int cpuset_apply_shared(struct handler *h, struct err *err);

@@ -143,8 +143,8 @@ int handler_open(const char *root, struct handler *h, struct err *err)
 
 void handler_close(struct handler *h)
 {
-	server_close(h);
 	vms_close(h);
+	server_close(h);
 	while (h->pods)
 		pod_free(h->pods); /* their VMs live on: the next handler adopts them */
 	sd_event_source_disable_unref(h->reconcile);

@@ -68,8 +68,10 @@ int step_cgroup(struct pod *pod, struct err *err)
 		devices[spec.n_devices++] = base_devices[i];
 	if (plan->accel == ACCEL_KVM)
 		devices[spec.n_devices++] = kvm_device;
-	if (!plan->isolation.devices)
-		spec.devices = NULL; /* no allowlist at all */
+	if (!plan->isolation.devices) {
+		spec.devices = NULL;
+		spec.n_devices = 0;
+	}
 	if (plan->isolation.limits) {
 		spec.limits.memory_max = plan->memory_limit;
 		spec.limits.pids_max = PIDS_BASE + plan_vcpus(plan);

@@ -20,6 +20,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -48,8 +50,14 @@ static void fill_layers(const struct plan_isolation *from, struct sandbox_layers
 static int join_groups(void *arg, struct err *err)
 {
 	struct pod *pod = arg;
+	cpu_set_t all;
+	int r = cgroup_pod_enter(pod->h->cgroups, pod->record.uid, err);
 
-	return cgroup_pod_enter(pod->h->cgroups, pod->record.uid, err);
+	/* the handler keeps itself to the shared pool; the pod follows its cpuset, as it grows, too */
+	memset(&all, 0xff, sizeof all);
+	if (r == 0 && sched_setaffinity(0, sizeof all, &all) < 0)
+		r = err_errno(err, -errno, "affinity of the launcher");
+	return r;
 }
 
 static int spawn(struct pod *pod, const struct sandbox_layers *layers, int channel, int listener,

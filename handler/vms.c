@@ -250,5 +250,6 @@ bool vms_waiting(const struct handler *h)
 
 void vms_close(struct handler *h)
 {
-	h->server->vm_timer = sd_event_source_disable_unref(h->server->vm_timer);
+	if (h->server) /* a start that failed before there was one */
+		h->server->vm_timer = sd_event_source_disable_unref(h->server->vm_timer);
 }

@@ -39,6 +39,8 @@ struct launcher {
 	struct console *console;
 	sd_event_source *output; /* QEMU's stdout and stderr */
 	struct rate output_rate;
+	char line[256]; /* of QEMU's output, until it is whole */
+	size_t line_len;
 	struct tail words;
 	struct ending ending;
 

@@ -46,6 +46,24 @@ int monitor_open(struct launcher *l, int qmp_fd_consume, struct err *err)
 	return qmp_new(l->event, qmp_fd_consume, START_TIMEOUT_US, &handlers, l, &l->qmp, err);
 }
 
+static void log_line(struct launcher *l)
+{
+	if (l->line_len && rate_take(&l->output_rate, launcher_now(l)))
+		log_info("QEMU: %.*s", (int)l->line_len, l->line);
+	l->line_len = 0;
+}
+
+/* QEMU writes a message in pieces; the log gets it in one. */
+static void log_output(struct launcher *l, const char *data, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (data[i] == '\n' || l->line_len == sizeof l->line)
+			log_line(l);
+		if (data[i] != '\n')
+			l->line[l->line_len++] = data[i];
+	}
+}
+
 void output_read(struct launcher *l)
 {
 	char buf[1024];
@@ -53,11 +71,13 @@ void output_read(struct launcher *l)
 
 	while ((n = read(l->qemu.output, buf, sizeof buf)) > 0) {
 		tail_add(&l->words, buf, (size_t)n);
-		if (rate_take(&l->output_rate, launcher_now(l)))
-			log_info("QEMU: %.*s", (int)n, buf);
+		log_output(l, buf, (size_t)n);
 	}
-	if (n == 0) /* closed: or the event loop would spin on it */
-		l->output = sd_event_source_disable_unref(l->output);
+	if (n != 0)
+		return;
+	log_line(l); /* the last one may have no end */
+	/* closed: or the event loop would spin on it */
+	l->output = sd_event_source_disable_unref(l->output);
 }
 
 static int on_output(sd_event_source *s, int fd, uint32_t revents, void *arg)

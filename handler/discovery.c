@@ -20,9 +20,9 @@ json_t *discovery_version(void)
 	(void)snprintf(major, sizeof major, "%.*s", (int)strcspn(VIRTPOD_VERSION, "."),
 		       VIRTPOD_VERSION);
 	(void)snprintf(minor, sizeof minor, "%.*s", (int)strcspn(dot + 1, "."), dot + 1);
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "major", major, "minor", minor,
-			 "gitVersion", "v" VIRTPOD_VERSION, "virtpodVersion", VIRTPOD_VERSION,
-			 "compiler", "gcc", "platform", platform);
+	return json_pack("{s:s, s:s, s:s, s:s, s:s}", "major", major, "minor", minor, "gitVersion",
+			 "v" VIRTPOD_VERSION, "virtpodVersion", VIRTPOD_VERSION, "platform",
+			 platform);
 }
 
 json_t *discovery_api(void)

@@ -93,9 +93,13 @@ int sql_run(sqlite3 *db, struct err *err, const char *text, const char *types, .
 	return sqlite3_step(q) == SQLITE_DONE ? 0 : sql_error(db, err, "write");
 }
 
-int sql_row(sqlite3_stmt *q)
+int sql_row(sqlite3_stmt *q, struct err *err)
 {
-	return sqlite3_step(q) == SQLITE_ROW;
+	int rc = sqlite3_step(q);
+
+	if (rc == SQLITE_ROW || rc == SQLITE_DONE)
+		return rc == SQLITE_ROW;
+	return sql_error(sqlite3_db_handle(q), err, "read");
 }
 
 int sql_end(sqlite3 *db, int r, struct err *err)

@@ -23,7 +23,9 @@ int sql_exec(sqlite3 *db, const char *text,
 int sql_prepare(sqlite3 *db, sqlite3_stmt **ret, struct err *err, const char *text,
 		const char *types, ...);
 int sql_run(sqlite3 *db, struct err *err, const char *text, const char *types, ...);
-int sql_row(sqlite3_stmt *q); /* 1: a row is there */
+
+/* 1: a row is there, 0: no more, negative: the database could not be read to its end. */
+int sql_row(sqlite3_stmt *q, struct err *err);
 
 /* COMMIT when r is 0, otherwise ROLLBACK; returns r or the commit's error. */
 int sql_end(sqlite3 *db, int r, struct err *err);

@@ -3,6 +3,7 @@
 
 #include "handler/sql.h"
 #include "lib/file.h"
+#include "lib/json.h"
 #include "lib/log.h"
 #include "lib/util.h"
 
@@ -47,9 +48,11 @@ static int void_after_reboot(sqlite3 *db, struct err *err)
 	if (r < 0)
 		return err_errno(err, r, "/proc/sys/kernel/random/boot_id");
 	r = sql_prepare(db, &q, err, "SELECT id FROM boot", NULL);
+	if (r == 0)
+		r = sql_row(q, err);
 	if (r < 0)
 		return r;
-	if (sql_row(q))
+	if (r)
 		(void)snprintf(old, sizeof old, "%s", sqlite3_column_text(q, 0));
 	if (str_eq(id, old))
 		return 0;
@@ -79,12 +82,18 @@ int store_open(const struct paths *paths, struct store **ret, struct err *err)
 		r = sql_open(paths->run, "runtime.db", RUNTIME_SCHEMA, &s->runtime, err);
 	if (r == 0)
 		r = void_after_reboot(s->runtime, err);
+	/* a row that could not be deleted with its pod would keep its CPU from everybody */
+	if (r == 0)
+		r = sql_exec(s->runtime, "DELETE FROM cpus WHERE uid NOT IN (SELECT uid FROM pods)",
+			     err);
 	if (r == 0)
 		r = sql_prepare(s->objects, &q, err, "SELECT version FROM counter", NULL);
-	if (r == 0 && sql_row(q))
-		s->version = (uint64_t)sqlite3_column_int64(q, 0);
 	if (r == 0)
+		r = sql_row(q, err);
+	if (r > 0) {
+		s->version = (uint64_t)sqlite3_column_int64(q, 0);
 		r = reserve_versions(s, err);
+	}
 	if (r < 0) {
 		store_close(s);
 		return r;
@@ -159,11 +168,11 @@ int store_get(struct store *s, const char *kind, const char *ns, const char *nam
 			    "SELECT body FROM objects WHERE kind = ? AND ns = ? AND name = ?",
 			    "sss", kind, ns, name);
 
-	if (r < 0)
-		return r;
-	if (!sql_row(q))
+	if (r == 0)
+		r = sql_row(q, err);
+	if (r == 0)
 		return err_set(err, -ENOENT, "%s \"%s\" not found", kind, name);
-	return load_body(q, 0, ret, err);
+	return r < 0 ? r : load_body(q, 0, ret, err);
 }
 
 int store_delete(struct store *s, const char *kind, const char *ns, const char *name,
@@ -172,11 +181,13 @@ int store_delete(struct store *s, const char *kind, const char *ns, const char *
 	int r = sql_run(s->objects, err,
 			"DELETE FROM objects WHERE kind = ? AND ns = ? AND name = ?", "sss", kind,
 			ns, name);
+	int deleted;
 
 	if (r < 0)
 		return r;
+	deleted = sqlite3_changes(s->objects); /* before another statement counts */
 	(void)store_next_version(s);
-	if (!sqlite3_changes(s->objects))
+	if (!deleted)
 		return err_set(err, -ENOENT, "%s \"%s\" not found", kind, name);
 	return 0;
 }
@@ -185,7 +196,8 @@ int store_list(struct store *s, const char *kind, const char *ns, json_t **ret_a
 	       struct err *err)
 {
 	_cleanup_stmt_ sqlite3_stmt *q = NULL;
-	json_t *list, *body;
+	_cleanup_json_ json_t *list = NULL;
+	json_t *body;
 	int r;
 
 	r = sql_prepare(s->objects, &q, err,
@@ -195,15 +207,15 @@ int store_list(struct store *s, const char *kind, const char *ns, json_t **ret_a
 	if (r < 0)
 		return r;
 	list = json_array();
-	while (sql_row(q)) {
+	while ((r = sql_row(q, err)) > 0) {
 		r = load_body(q, 0, &body, err);
-		if (r < 0) {
-			json_decref(list);
+		if (r < 0)
 			return r;
-		}
 		(void)json_array_append_new(list, body);
 	}
-	*ret_array = list;
+	if (r < 0)
+		return r;
+	*ret_array = TAKE_PTR(list);
 	return 0;
 }
 
@@ -224,11 +236,11 @@ int store_status_get(struct store *s, const char *uid, json_t **ret, struct err 
 	_cleanup_stmt_ sqlite3_stmt *q = NULL;
 	int r = sql_prepare(s->runtime, &q, err, "SELECT body FROM status WHERE uid = ?", "s", uid);
 
-	if (r < 0)
-		return r;
-	if (!sql_row(q))
+	if (r == 0)
+		r = sql_row(q, err);
+	if (r == 0)
 		return -ENOENT;
-	return load_body(q, 0, ret, err);
+	return r < 0 ? r : load_body(q, 0, ret, err);
 }
 
 void store_pod_done(struct store_pod *p)
@@ -265,7 +277,7 @@ int store_pods(struct store *s, struct store_pod **ret, size_t *ret_n, struct er
 	r = sql_prepare(s->runtime, &q, err,
 			"SELECT uid, ns, name, step, host_id, pid, pid_start, plan FROM pods",
 			NULL);
-	while (r == 0 && sql_row(q)) {
+	while (r == 0 && (r = sql_row(q, err)) > 0) {
 		struct store_pod *p;
 
 		pods = xrealloc(pods, n + 1, sizeof *pods);
@@ -279,8 +291,7 @@ int store_pods(struct store *s, struct store_pod **ret, size_t *ret_n, struct er
 			.pid = sqlite3_column_int64(q, 5),
 			.pid_start = (uint64_t)sqlite3_column_int64(q, 6),
 		};
-		if (sqlite3_column_type(q, 7) != SQLITE_NULL)
-			r = load_body(q, 7, &p->plan, err);
+		r = sqlite3_column_type(q, 7) == SQLITE_NULL ? 0 : load_body(q, 7, &p->plan, err);
 	}
 	if (r < 0) {
 		for (size_t i = 0; i < n; i++)
@@ -327,23 +338,25 @@ int store_cpus_free(struct store *s, const char *uid, struct err *err)
 int store_cpus_of(struct store *s, const char *uid, struct cpu_assignment *ret, struct err *err)
 {
 	_cleanup_stmt_ sqlite3_stmt *q = NULL;
+	struct cpu_assignment held = {0};
 	int r = sql_prepare(s->runtime, &q, err,
 			    "SELECT cpu, role FROM cpus WHERE uid = ? ORDER BY abs(role)", "s",
 			    uid);
 
 	if (r < 0)
 		return r;
-	*ret = (struct cpu_assignment){0};
-	while (sql_row(q)) {
+	while ((r = sql_row(q, err)) > 0) {
 		int cpu = sqlite3_column_int(q, 0), role = sqlite3_column_int(q, 1);
 
-		CPU_SET(cpu, &ret->all);
+		CPU_SET(cpu, &held.all);
 		if (role == ROLE_EMULATOR)
-			CPU_SET(cpu, &ret->emulator);
+			CPU_SET(cpu, &held.emulator);
 		else if (role <= ROLE_IO)
-			ret->io[ret->n_io++] = cpu;
+			held.io[held.n_io++] = cpu;
 		else
-			ret->vcpu[ret->n_vcpus++] = cpu;
+			held.vcpu[held.n_vcpus++] = cpu;
 	}
-	return 0;
+	if (r == 0)
+		*ret = held;
+	return r;
 }

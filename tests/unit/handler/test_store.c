@@ -155,6 +155,74 @@ static void test_pods_and_cpus(void **state)
 	assert_int_equal(store_cpus_take(f->store, "u2", &other, &f->err), 0);
 }
 
+/* A row whose pod went without it (its deletion failed) keeps its CPU from nobody for long. */
+static void test_orphaned_cpus(void **state)
+{
+	struct fixture *f = *state;
+	struct store_pod pod = {
+		.uid = (char[]){"u1"}, .ns = (char[]){"a"}, .name = (char[]){"one"}};
+	struct cpu_assignment one = {.n_vcpus = 1, .vcpu = {3}}, two = {.n_vcpus = 1, .vcpu = {2}};
+	struct cpu_assignment held;
+
+	assert_int_equal(store_pod_put(f->store, &pod, &f->err), 0);
+	assert_int_equal(store_cpus_take(f->store, "u1", &one, &f->err), 0);
+	assert_int_equal(store_cpus_take(f->store, "gone", &two, &f->err), 0);
+	store_close(f->store);
+	open_store(f);
+	assert_int_equal(store_cpus_of(f->store, "u1", &held, &f->err), 0);
+	assert_int_equal(held.n_vcpus, 1);
+	assert_int_equal(store_cpus_of(f->store, "gone", &held, &f->err), 0);
+	assert_int_equal(held.n_vcpus, 0);
+}
+
+/* Every thousandth deletion reserves versions, too: what is absent is absent then as ever. */
+static void test_delete_absent(void **state)
+{
+	struct fixture *f = *state;
+
+	for (int i = 0; i < 1001; i++) {
+		err_clear(&f->err);
+		assert_int_equal(store_delete(f->store, KIND, "a", "none", &f->err), -ENOENT);
+	}
+}
+
+/*
+ * A table that can't be read to its end is an error: a shorter list of pods would be taken for the whole
+ * one, and the guests of the others for leftovers.
+ */
+static void test_unreadable(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_free_ char *file = xasprintf("%s/runtime.db", f->paths.run);
+	_cleanup_free_ char *plan = xcalloc(1, 60000);
+	struct store_pod pod = {.ns = (char[]){"a"}, .name = (char[]){"one"}}, *pods = NULL;
+	char garbage[4096];
+	size_t n = 77;
+	int fd;
+
+	memset(plan, 'x', 59999);
+	pod.plan = json_pack("{s:s}", "x", plan);
+	for (int i = 0; i < 20; i++) {
+		char uid[8];
+
+		(void)snprintf(uid, sizeof uid, "u%d", i);
+		pod.uid = uid;
+		assert_int_equal(store_pod_put(f->store, &pod, &f->err), 0);
+	}
+	json_decref(pod.plan);
+	store_close(f->store); /* the write-ahead log goes into the file */
+	fd = open(file, O_RDWR | O_CLOEXEC);
+	memset(garbage, 0xff, sizeof garbage);
+	for (off_t at = lseek(fd, 0, SEEK_END) / 2; at < lseek(fd, 0, SEEK_END); at += 4096)
+		assert_int_equal(pwrite(fd, garbage, sizeof garbage, at / 4096 * 4096),
+				 sizeof garbage);
+	(void)fd_close(fd);
+	open_store(f);
+	assert_true(store_pods(f->store, &pods, &n, &f->err) < 0);
+	assert_int_equal(n, 77);
+	assert_non_null(strstr(f->err.msg, "runtime.db"));
+}
+
 /* Another boot id: runtime records are void, objects are kept. */
 static void test_reboot(void **state)
 {
@@ -196,6 +264,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_objects, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_versions, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_pods_and_cpus, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_orphaned_cpus, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_delete_absent, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unreadable, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reboot, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
 	};

@@ -19,18 +19,35 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* What the plan promises QEMU: an empty disk of this size in this format. */
+static int make_image(int fd, const struct plan_disk *d, struct err *err)
+{
+	if (d->format == FORMAT_QCOW2)
+		return qcow2_create(fd, d->capacity, err);
+	if (ftruncate(fd, (off_t)d->capacity) < 0)
+		return err_errno(err, -errno, "can't make it %llu bytes long",
+				 (unsigned long long)d->capacity);
+	return 0;
+}
+
 static int create_disk(const struct plan_disk *d, int *ret, struct err *err)
 {
-	_cleanup_fd_ int fd = open(d->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
+	_cleanup_fd_ int fd = -1;
+	int r;
 
+	if (!d->capacity)
+		return err_set(err, -EINVAL,
+			       "hostDisk %s is not there, and type DiskOrCreate needs capacity to "
+			       "create it: say how large, such as capacity: 10Gi",
+			       d->path);
+	fd = open(d->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
 	if (fd < 0)
 		return err_errno(err, -errno, "%s: can't create it (type DiskOrCreate)", d->path);
-	if (ftruncate(fd, (off_t)d->capacity) < 0) {
-		int r = -errno;
-
+	r = make_image(fd, d, err);
+	if (r < 0) {
 		(void)unlink(d->path); /* half-made: nobody has seen it */
-		return err_errno(err, r, "%s: can't make it %llu bytes long", d->path,
-				 (unsigned long long)d->capacity);
+		err_prefix(err, "hostDisk %s", d->path);
+		return r;
 	}
 	*ret = TAKE_FD(fd);
 	return 0;
@@ -83,9 +100,14 @@ static int open_empty_disk(struct handler *h, const struct plan_disk *d, int *re
 	if (r < 0)
 		return err_errno(err, r, "%s/volumes", h->paths.lib);
 	fd = openat(h->paths.lib_fd, "volumes", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd < 0 || ftruncate(fd, (off_t)d->capacity) < 0)
+	if (fd < 0)
 		return err_errno(err, -errno, "emptyDisk '%s' in %s/volumes", d->name,
 				 h->paths.lib);
+	r = make_image(fd, d, err);
+	if (r < 0) {
+		err_prefix(err, "emptyDisk '%s' in %s/volumes", d->name, h->paths.lib);
+		return r;
+	}
 	*ret = TAKE_FD(fd);
 	return 0;
 }

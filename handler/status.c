@@ -10,9 +10,20 @@
 #include <string.h>
 #include <time.h>
 
+/* Texts of others (a launcher's, cut to some length) may be no UTF-8, which jansson takes none of. */
 static void set_text(json_t *o, const char *key, const char *text)
 {
-	(void)json_object_set_new(o, key, json_string(text ? text : ""));
+	_cleanup_free_ char *ascii = NULL;
+	json_t *value = json_string(text ? text : "");
+
+	if (!value) {
+		ascii = xstrdup(text);
+		for (char *p = ascii; *p; p++)
+			if (*p & 0x80)
+				*p = '?';
+		value = json_string(ascii);
+	}
+	(void)json_object_set_new(o, key, value);
 }
 
 static void set_now(json_t *o, const char *key)

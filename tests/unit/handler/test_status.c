@@ -114,12 +114,24 @@ static void test_failed_start(void **state)
 	assert_string_equal(condition(s, "Synchronized", "message"), "qemu: no");
 }
 
+/* A launcher's words, cut in the middle of a letter, still say what they say. */
+static void test_no_utf8(void **state)
+{
+	_cleanup_json_ json_t *s = json_object();
+
+	(void)state;
+	status_set_condition(s, "Ready", "False", "Because", "caf\xc3\xa9");
+	assert_string_equal(condition(s, "Ready", "message"), "caf\xc3\xa9");
+	status_set_condition(s, "Ready", "False", "Because", "caf\xc3");
+	assert_string_equal(condition(s, "Ready", "message"), "caf?");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_phases),	     cmocka_unit_test(test_condition_transition),
 		cmocka_unit_test(test_outcomes),     cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_failed_start),
+		cmocka_unit_test(test_failed_start), cmocka_unit_test(test_no_utf8),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

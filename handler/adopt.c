@@ -49,10 +49,22 @@ static struct pod *revive(struct handler *h, struct store_pod *record)
 	return pod;
 }
 
+/*
+ * A guest that ran is not a start that failed: how it ended is in its outcome file, also when no handler
+ * was there. A launcher that lives is killed, and its exit goes the usual way.
+ */
 static void give_up(struct pod *pod, const struct err *err)
 {
+	if (pod->state == POD_UNDOING)
+		return;
 	log_warning("%s/%s: not adopted: %s", pod->record.ns, pod->record.name, err->msg);
-	pod->failure = *err;
+	if (pod->state == POD_STARTING)
+		pod->failure = *err;
+	if (pod->state != POD_STARTING && pod->exit_source) {
+		launcher_kill(pod);
+		return;
+	}
+	launcher_read_outcome(pod);
 	pod_end(pod);
 }
 
@@ -123,7 +135,8 @@ static int connect_launcher(struct pod *pod, struct err *err)
 	r = launcher_watch_exit(pod, err);
 	if (r < 0)
 		return r;
-	r = sock_connect_at(pod->dir_fd, "launcher.sock", SOCK_SEQPACKET, &fd);
+	/* one whose queue of connections is full must not keep us waiting */
+	r = sock_connect_at(pod->dir_fd, "launcher.sock", SOCK_SEQPACKET | SOCK_NONBLOCK, &fd);
 	if (r < 0)
 		return err_errno(err, r, "launcher.sock");
 	r = launcher_set_channel(pod, fd, err);
@@ -143,14 +156,14 @@ static void adopt_one(struct handler *h, struct store_pod *record)
 	if (pod->record.step < pod_step_index("run") || !pod->plan)
 		r = err_set(&err, -ECANCELED, "its start was cut short at step '%s'",
 			    pod_steps[pod->record.step].name);
-	if (poddir_open(h, pod->record.uid, &pod->dir_fd, r < 0 ? NULL : &err) < 0 && r == 0)
-		r = err.code;
-	if (r == 0 && !str_eq(json_str(pod->status, "phase"), "Running"))
+	else if (!str_eq(json_str(pod->status, "phase"), "Running"))
 		r = err_set(&err, -ECANCELED, "its guest had not been let go yet");
 	if (r == 0) {
 		pod->state = POD_RUNNING;
-		r = connect_launcher(pod, &err);
+		r = poddir_open(h, pod->record.uid, &pod->dir_fd, &err);
 	}
+	if (r == 0)
+		r = connect_launcher(pod, &err);
 	if (r < 0)
 		give_up(pod, &err);
 }
@@ -158,18 +171,23 @@ static void adopt_one(struct handler *h, struct store_pod *record)
 int adopt_all(struct handler *h, struct err *err)
 {
 	struct store_pod *records = NULL;
+	struct err shared = {0};
 	size_t n = 0;
 	int r = store_pods(h->store, &records, &n, err);
 
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < n; i++)
-		if (records[i].step >= 0 && records[i].step < pod_n_steps)
-			adopt_one(h, &records[i]);
+	for (size_t i = 0; i < n; i++) {
+		/* of another version: to undo what was never made does no harm */
+		if (records[i].step < 0 || records[i].step >= pod_n_steps)
+			records[i].step = pod_n_steps - 1;
+		adopt_one(h, &records[i]);
+	}
 	for (size_t i = 0; i < n; i++)
 		store_pod_done(&records[i]);
 	free(records);
 	leftovers_remove(h);
-	cpuset_apply_shared(h);
+	if (cpuset_apply_shared(h, &shared) < 0)
+		log_error("%s", shared.msg);
 	return 0;
 }

@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #define LOG_LINES_PER_SECOND 20
+#define LOG_READS_PER_SECOND                                                                       \
+	64 /* a pipe that is never empty must not keep the loop from the rest */
 
 /* --- exit ------------------------------------------------------------------------------------ */
 
@@ -30,7 +32,7 @@ static void reap(int pidfd)
 	(void)waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOHANG);
 }
 
-static void read_outcome(struct pod *pod)
+void launcher_read_outcome(struct pod *pod)
 {
 	_cleanup_fd_ int fd = openat(pod->dir_fd, "outcome", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	struct err err = {0};
@@ -49,7 +51,7 @@ static int on_exit_event(sd_event_source *source, int fd, uint32_t revents, void
 	(void)source;
 	(void)revents;
 	reap(fd);
-	read_outcome(pod);
+	launcher_read_outcome(pod);
 	pod->exit_source = sd_event_source_disable_unref(pod->exit_source);
 	pod->stop_timer = sd_event_source_disable_unref(pod->stop_timer);
 	pod->pidfd = fd_close(pod->pidfd);
@@ -91,29 +93,35 @@ void launcher_kill(struct pod *pod)
 {
 	if (pod->pidfd < 0)
 		return;
-	pod->kill_sent = true;
 	if (pidfd_send_signal(pod->pidfd, SIGKILL, NULL, 0) < 0 && errno != ESRCH)
 		log_error("%s/%s: kill: %s", pod->record.ns, pod->record.name, strerror(errno));
 }
 
 /* --- log ------------------------------------------------------------------------------------- */
 
+static void log_line(struct pod *pod, const char *line)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &ts); /* can't fail for this clock */
+	if ((uint64_t)ts.tv_sec != pod->log_second) {
+		pod->log_second = (uint64_t)ts.tv_sec;
+		pod->log_lines = 0;
+	}
+	pod->log_lines++;
+	if (pod->log_lines <= LOG_LINES_PER_SECOND)
+		log_info("%s/%s: %s", pod->record.ns, pod->record.name, line);
+	else if (pod->log_lines == LOG_LINES_PER_SECOND + 1)
+		log_info("%s/%s: more lines in this second, ignoring", pod->record.ns,
+			 pod->record.name);
+}
+
 static void log_lines(struct pod *pod, char *text)
 {
-	static time_t second;
-	static unsigned lines;
 	char *save = NULL;
 
-	for (char *l = strtok_r(text, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) {
-		time_t now = time(NULL);
-
-		if (now != second) {
-			second = now;
-			lines = 0;
-		}
-		if (++lines <= LOG_LINES_PER_SECOND)
-			log_info("%s/%s: %s", pod->record.ns, pod->record.name, l);
-	}
+	for (char *l = strtok_r(text, "\n", &save); l; l = strtok_r(NULL, "\n", &save))
+		log_line(pod, l);
 }
 
 static int on_log(sd_event_source *source, int fd, uint32_t revents, void *userdata)
@@ -149,6 +157,9 @@ int launcher_watch_log(struct pod *pod, int fd_consume, struct err *err)
 		return err_errno(err, r, "launcher's log");
 	}
 	(void)sd_event_source_set_io_fd_own(pod->log_source, true);
+	r = sd_event_source_set_ratelimit(pod->log_source, 1000000, LOG_READS_PER_SECOND);
+	if (r < 0)
+		return err_errno(err, r, "launcher's log");
 	(void)sd_event_source_set_description(pod->log_source, "launcher log");
 	return 0;
 }
@@ -179,15 +190,26 @@ static int on_silent(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
+/* A launcher whose queue of connections is full takes none, and must not keep us waiting. */
+static int reconnect(struct pod *pod, struct err *err)
+{
+	int fd, r;
+
+	if (pod->reconnected)
+		return err_set(err, -ECONNRESET, "the channel broke again");
+	pod->reconnected = true;
+	r = sock_connect_at(pod->dir_fd, "launcher.sock", SOCK_SEQPACKET | SOCK_NONBLOCK, &fd);
+	return r < 0 ? err_errno(err, r, "launcher.sock") : launcher_set_channel(pod, fd, err);
+}
+
 /*
- * The channel is gone: with the launcher, as a rule. One that lives is connected to once more; one
- * that broke the rules, or takes no connection, is ended.
+ * The channel is gone: with the launcher, as a rule. One that lives is connected to once more, and no
+ * oftener: it could go on for ever. One that broke the rules, or takes no connection, is ended.
  */
 static void on_closed(void *arg, const struct err *why)
 {
 	struct pod *pod = arg;
 	struct err err = {0};
-	int fd;
 
 	channel_free(TAKE_PTR(pod->channel));
 	if (pod->pidfd < 0 || pod->state == POD_UNDOING)
@@ -198,9 +220,7 @@ static void on_closed(void *arg, const struct err *why)
 		launcher_kill(pod);
 		return;
 	}
-	if (pod->state != POD_STARTING &&
-	    sock_connect_at(pod->dir_fd, "launcher.sock", SOCK_SEQPACKET, &fd) == 0 &&
-	    launcher_set_channel(pod, fd, &err) == 0)
+	if (pod->state != POD_STARTING && reconnect(pod, &err) == 0)
 		return;
 	pod->stop_timer = sd_event_source_disable_unref(pod->stop_timer);
 	if (sd_event_add_time_relative(pod->h->event, &pod->stop_timer, CLOCK_MONOTONIC,

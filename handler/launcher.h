@@ -17,6 +17,9 @@ int launcher_watch_log(struct pod *pod, int fd_consume, struct err *err);
 /* Use this socket as the pod's channel; consumed. */
 int launcher_set_channel(struct pod *pod, int fd_consume, struct err *err);
 
+/* What the launcher wrote of its guest's end into pod->outcome; OUTCOME_NONE when it wrote nothing. */
+void launcher_read_outcome(struct pod *pod);
+
 /* SIGKILL to PID 1 of the pod; its exit is reported as ever. */
 void launcher_kill(struct pod *pod);
 

@@ -278,7 +278,8 @@ void pod_shutdown(struct pod *pod, uint32_t grace_seconds)
 	r = arm_stop_timer(pod, grace_seconds, &err);
 	if (r == 0 && pod->channel)
 		r = channel_request(pod->channel, "shutdown",
-				    json_pack("{s:i}", "graceSeconds", (int)grace_seconds), NULL, 0,
+				    json_pack("{s:I}", "graceSeconds", (json_int_t)grace_seconds),
+				    NULL, 0,
 				    /* timeout_seconds= */ 10, on_shutdown_reply, pod, &err);
 	if (r < 0 || !pod->channel) {
 		log_warning("%s/%s: shutdown: %s: killing the pod", pod->record.ns,

@@ -41,8 +41,7 @@ struct pod {
 	struct err failure;	/* why a start failed */
 	bool refused;		/* it failed before anything was made: the VMI stays pending */
 	uint32_t grace_seconds; /* as the last request to stop said; the plan's before */
-	bool kill_sent;
-	uint64_t step_began; /* CLOCK_MONOTONIC, microseconds */
+	uint64_t step_began;	/* CLOCK_MONOTONIC, microseconds */
 	uint64_t start_began;
 	json_t *timing; /* {"step": microseconds} in order of the walk */
 
@@ -56,6 +55,9 @@ struct pod {
 	sd_event_source *exit_source;
 	sd_event_source *stop_timer; /* when the launcher itself must be killed */
 	sd_event_source *log_source;
+	uint64_t log_second; /* the second that log_lines counts in */
+	unsigned log_lines;
+	bool reconnected;	 /* the channel broke once, without cause */
 	struct channel *channel; /* to the launcher */
 	/* what the waiting step does with the launcher's reply; NULL: nothing more */
 	int (*step_reply)(struct pod *pod, const json_t *reply, struct err *err);

@@ -29,8 +29,8 @@ int step_cpus(struct pod *pod, struct err *err)
 		r = store_cpus_take(pod->h->store, pod->record.uid, &pod->cpus, err);
 	if (r == 0)
 		r = hostcpus_take(pod->h, pod->record.uid, vm, &pod->cpus.all, err);
-	if (r == 0)
-		cpuset_apply_shared(pod->h); /* everybody else leaves them before this VM comes */
+	if (r == 0) /* everybody else leaves them before this VM comes */
+		r = cpuset_apply_shared(pod->h, err);
 	return r;
 }
 
@@ -45,6 +45,8 @@ int undo_cpus(struct pod *pod, struct err *err)
 		return 0;
 	r = store_cpus_free(pod->h->store, pod->record.uid, err);
 	q = hostcpus_free(pod->h, pod->record.uid, r < 0 ? &other : err);
-	cpuset_apply_shared(pod->h);
+	if (r == 0)
+		r = q;
+	q = cpuset_apply_shared(pod->h, r < 0 ? &other : err);
 	return r < 0 ? r : q;
 }

@@ -47,13 +47,9 @@ static void on_change(void *arg, enum follow_what what, json_t *object, const st
 		check(w, object);
 		break;
 	case FOLLOW_SYNCED:
-		if (!w->there && w->what.type != FOR_DELETE) {
-			log_error("%s: not there", w->label);
-			w->code = EXIT_FAILED;
-			(void)sd_event_exit(w->event, 0);
-		} else if (!w->there) {
+		/* what is not there may come yet: who waits after starting a run can't know */
+		if (!w->there)
 			check(w, NULL);
-		}
 		break;
 	case FOLLOW_DELETED:
 		w->there = false;
@@ -72,7 +68,8 @@ static int on_timeout(sd_event_source *source, uint64_t usec, void *arg)
 
 	(void)source;
 	(void)usec;
-	log_error("%s: timed out waiting for %s", w->label, w->what.text);
+	log_error("%s: timed out waiting for %s%s", w->label, w->what.text,
+		  w->there ? "" : "; it is not there");
 	w->code = EXIT_FAILED;
 	return sd_event_exit(w->event, 0);
 }
@@ -161,6 +158,8 @@ const struct command command_wait = {
 	"  --for=condition=Ready[=False]               a condition's status\n"
 	"  --for=jsonpath={.status.phase}=Running      a field's value\n"
 	"  --for=delete                                no such object\n"
-	"  --timeout=TIME                              90s, 5m, 1h; -1 waits without end\n",
+	"  --timeout=TIME                              90s, 5m, 1h; -1 waits without end\n"
+	"\n"
+	"What is not there yet is waited for, too.\n",
 	run,
 };

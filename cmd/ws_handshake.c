@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * By hand, since what follows the header's end belongs to the WebSocket: the header is read byte by
- * byte. Sec-WebSocket-Accept, which tells a WebSocket server from a cache or a plain web server that
- * happens to answer, is not computed: the peer is root's own socket file.
+ * byte, so that nothing behind it is taken.
  */
 #include "cmd/ws_handshake.h"
 
 #include "cmd/client.h"
 
+#include "lib/base64.h"
 #include "lib/file.h"
 #include "lib/json.h"
+#include "lib/sha1.h"
 #include "lib/sock.h"
 #include "lib/util.h"
 
@@ -22,40 +23,50 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#define KEY_BYTES  16
 #define HEADER_MAX 8192
 #define BODY_MAX   65536
 #define PATIENCE_S 30
 
-/* 16 random bytes in base64 are 22 characters of it and two '='; any 22 do, the last of [AQgw]. */
-static int make_key(char ret[static 25])
+/* RFC 6455, 4.1: 16 random bytes. */
+static int make_key(char ret[static BASE64_SIZE(KEY_BYTES)])
 {
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	uint8_t raw[22];
+	uint8_t raw[KEY_BYTES];
 
 	if (getrandom(raw, sizeof raw, 0) != (ssize_t)sizeof raw)
 		return -EIO;
-	for (size_t i = 0; i < sizeof raw; i++)
-		ret[i] = digits[raw[i] & 63];
-	ret[21] = digits[raw[21] & 48];
-	(void)strcpy(ret + 22, "==");
+	(void)base64_encode(raw, sizeof raw, ret);
 	return 0;
 }
 
-static int send_request(int fd, const char *path)
+static int send_request(int fd, const char *path, const char *key)
 {
-	_cleanup_free_ char *request = NULL;
-	char key[25];
-	int r = make_key(key);
+	_cleanup_free_ char *request =
+		xasprintf("GET %s HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n"
+			  "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+			  "Sec-WebSocket-Key: %s\r\n"
+			  "Sec-WebSocket-Protocol: plain.kubevirt.io\r\n\r\n",
+			  path, key);
 
-	if (r < 0)
-		return r;
-	request = xasprintf("GET %s HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n"
-			    "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-			    "Sec-WebSocket-Key: %s\r\n"
-			    "Sec-WebSocket-Protocol: plain.kubevirt.io\r\n\r\n",
-			    path, key);
 	return fd_write_all(fd, request, strlen(request));
+}
+
+/* RFC 6455, 1.3: who answers has read the key and means a WebSocket. */
+static bool accepts(const char *header, const char *key)
+{
+	static const char name[] = "\r\nSec-WebSocket-Accept:";
+	_cleanup_free_ char *both = xasprintf("%s258EAFA5-E914-47DA-95CA-C5AB0DC85B11", key);
+	char wanted[BASE64_SIZE(SHA1_SIZE)];
+	const char *at = strcasestr(header, name);
+	uint8_t hash[SHA1_SIZE];
+
+	if (!at)
+		return false;
+	at += strlen(name);
+	at += strspn(at, " \t");
+	sha1(both, strlen(both), hash);
+	(void)base64_encode(hash, sizeof hash, wanted);
+	return strncmp(at, wanted, strlen(wanted)) == 0;
 }
 
 /* Up to and with the empty line; the result ends in NUL. */
@@ -111,14 +122,16 @@ int ws_handshake(int run_fd, const char *path, int *ret_fd, struct err *err)
 {
 	const struct timeval patience = {.tv_sec = PATIENCE_S}, endless = {0};
 	_cleanup_fd_ int fd = -1;
-	char header[HEADER_MAX];
+	char header[HEADER_MAX], key[BASE64_SIZE(KEY_BYTES)];
 	long code = 0;
 	int r = sock_connect_at(run_fd, "handler.sock", SOCK_STREAM, &fd);
 
 	if (r == 0 && setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) < 0)
 		r = -errno;
 	if (r == 0)
-		r = send_request(fd, path);
+		r = make_key(key);
+	if (r == 0)
+		r = send_request(fd, path, key);
 	if (r == 0)
 		r = read_header(fd, header);
 	if (r < 0)
@@ -127,6 +140,8 @@ int ws_handshake(int run_fd, const char *path, int *ret_fd, struct err *err)
 		return err_set(err, -EIO, "virt-handler: its answer is not HTTP");
 	if (code != 101)
 		return refused(fd, header, code, err);
+	if (!accepts(header, key))
+		return err_set(err, -EIO, "virt-handler: its answer is no WebSocket's");
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &endless, sizeof endless) < 0)
 		return err_errno(err, -errno, "SO_RCVTIMEO");
 	*ret_fd = TAKE_FD(fd);

@@ -3,6 +3,7 @@
 #include "handler/verify_internal.h"
 
 #include "lib/mac.h"
+#include "net/addr.h"
 #include "net/names.h"
 
 #include <stdio.h>
@@ -198,9 +199,14 @@ void verify_host_veths(struct verify *v)
 	}
 }
 
+/* Written as the kernel writes it, which for IPv6 may not be how the network's definition does. */
 static bool has_address(const json_t *link, const char *address)
 {
-	return verify_listed(json_object_get(link, "addresses"), address);
+	struct err err = {0};
+	struct addr addr;
+
+	return addr_parse(address, &addr, &err) == 0 &&
+	       verify_listed(json_object_get(link, "addresses"), addr.text);
 }
 
 void verify_host_bridges(struct verify *v)

@@ -154,11 +154,14 @@ static struct family family_start(void)
 
 static int open_handler(void)
 {
+	static char
+		cpus_file[sizeof fix_dir + 8]; /* other handlers' CPUs are none of this test's */
 	_cleanup_free_ char *root = xasprintf("%s/root", fix_dir);
 	struct err err = {0};
 	int r;
 
-	h = (struct handler){.qemu = "/usr/bin/qemu-system-x86_64"};
+	(void)snprintf(cpus_file, sizeof cpus_file, "%s/cpus", fix_dir);
+	h = (struct handler){.qemu = "/usr/bin/qemu-system-x86_64", .cpus_file = cpus_file};
 	r = mkdir(root, 0700) < 0 ? -errno : paths_open(root, /* make= */ true, &h.paths, &err);
 	if (r == 0) {
 		memcpy(h.paths.tag, fix_tag, sizeof h.paths.tag);

@@ -47,7 +47,8 @@ static const struct lie lies[] = {
 	{"mounts", "processes[1].mounts[1].fs", "'ext4'"},
 	{"mounts", "processes[0].mounts[3].options", "'ro,nodev,relatime'"},
 	{"mounts", "processes[1].mounts[3].point", "'/home'"},
-	{"mounts", "processes[1].mounts[3].point", "'/dev/shm'"},
+	{"mounts", "processes[1].mounts[11]",
+	 "{'point': '/tmp/x', 'options': 'ro,nosuid,nodev,noexec', 'source': 'none'}"},
 	{"mounts", "processes[1].mounts[4].point", "'/usr/lib/ipxen'"},
 	{"mounts", "processes[1].mounts", "[]"},
 	{"rootEntries", "processes[1].rootEntries[8]", "'home'"},
@@ -319,6 +320,23 @@ static void test_isolated_emulator(void **state)
 	fixture_done(&f);
 }
 
+/* The kernel has one way to write an address, people have several. */
+static void test_ipv6_gateway(void **state)
+{
+	_cleanup_json_ json_t *plan = json_deep_copy(golden_plan);
+	_cleanup_json_ json_t *report = json_deep_copy(golden);
+	struct fixture f;
+
+	(void)state;
+	change(plan, "nics[0].gateway", "'FD00:0:0::0001/64'");
+	fixture_make(&f, plan);
+	change(link_of(report, "host", "vb6cba6fe9c33"), "addresses", "['fd00::1/64']");
+	expect(&f.p, report, "", "the same address");
+	change(link_of(report, "host", "vb6cba6fe9c33"), "addresses", "['fd00::1/48']");
+	expect(&f.p, report, "hostBridges", "another prefix");
+	fixture_done(&f);
+}
+
 /* A kernel with the dummy driver has one more link, which must be as quiet as promised. */
 static void test_dummy(void **state)
 {
@@ -421,12 +439,19 @@ static void test_no_check_is_idle(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_truth),	    cmocka_unit_test(test_lies),
-		cmocka_unit_test(test_link_lies),   cmocka_unit_test(test_plan_lies),
-		cmocka_unit_test(test_kvm),	    cmocka_unit_test(test_exclusivity),
-		cmocka_unit_test(test_ledger),	    cmocka_unit_test(test_isolated_emulator),
-		cmocka_unit_test(test_dummy),	    cmocka_unit_test(test_layers),
-		cmocka_unit_test(test_seccomp_off), cmocka_unit_test(test_no_check_is_idle),
+		cmocka_unit_test(test_truth),
+		cmocka_unit_test(test_lies),
+		cmocka_unit_test(test_link_lies),
+		cmocka_unit_test(test_plan_lies),
+		cmocka_unit_test(test_kvm),
+		cmocka_unit_test(test_exclusivity),
+		cmocka_unit_test(test_ledger),
+		cmocka_unit_test(test_isolated_emulator),
+		cmocka_unit_test(test_ipv6_gateway),
+		cmocka_unit_test(test_dummy),
+		cmocka_unit_test(test_layers),
+		cmocka_unit_test(test_seccomp_off),
+		cmocka_unit_test(test_no_check_is_idle),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

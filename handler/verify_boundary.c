@@ -179,7 +179,7 @@ static void enough_filters(struct verify *v, const json_t *process, const json_t
 	uint64_t least = verify_is(process, "name", "qemu") ? 4 : 2;
 
 	if (json_u64(thread, "seccompFilters", 0) < least)
-		verify_differ(v, json_integer((json_int_t)least),
+		verify_differ(v, json_sprintf("at least %d", (int)least),
 			      json_object_get(thread, "seccompFilters"), "%s seccomp filters", who);
 }
 

@@ -3,27 +3,12 @@
 #include "handler/steps.h"
 
 #include "handler/cpuset.h"
+#include "handler/podlimits.h"
 
 #include "lib/json.h"
 #include "lib/util.h"
 
 #include <errno.h>
-
-/*
- * What the pod may open by itself. Tap, vhost-net and disks come as open descriptors and need no
- * entry: the controller looks only at open and mknod. Numbers: Documentation/admin-guide/devices.txt.
- */
-static const struct cgroup_device base_devices[] = {
-	{'c', 1, 3, false, "rw"}, /* null */
-	{'c', 1, 5, false, "rw"}, /* zero */
-	{'c', 1, 7, false, "rw"}, /* full */
-	{'c', 1, 8, false, "r"},  /* random */
-	{'c', 1, 9, false, "r"},  /* urandom */
-};
-static const struct cgroup_device kvm_device = {'c', 10, 232, false, "rw"};
-
-/* vCPU, IO and worker threads (QEMU's pool is 64 per AIO context), launcher and helpers beside. */
-#define PIDS_BASE 256
 
 static void choose_cpus(const struct pod *pod, const cpu_set_t *shared,
 			struct cgroup_pod_spec *spec)
@@ -56,7 +41,7 @@ static int require_kernel_exclusivity(const struct pod *pod, struct err *err)
 
 int step_cgroup(struct pod *pod, struct err *err)
 {
-	struct cgroup_device devices[ARRAY_SIZE(base_devices) + 1];
+	struct cgroup_device devices[PODLIMITS_DEVICES_MAX];
 	struct cgroup_pod_spec spec = {.uid = pod->record.uid, .devices = devices};
 	const struct plan *plan = pod->plan;
 	cpu_set_t shared;
@@ -64,17 +49,13 @@ int step_cgroup(struct pod *pod, struct err *err)
 
 	if (r < 0)
 		return r;
-	for (unsigned i = 0; i < ARRAY_SIZE(base_devices); i++)
-		devices[spec.n_devices++] = base_devices[i];
-	if (plan->accel == ACCEL_KVM)
-		devices[spec.n_devices++] = kvm_device;
-	if (!plan->isolation.devices) {
-		spec.devices = NULL;
-		spec.n_devices = 0;
-	}
+	if (plan->isolation.devices)
+		spec.n_devices = podlimits_devices(plan, devices);
+	else
+		spec.devices = NULL; /* no allowlist at all */
 	if (plan->isolation.limits) {
 		spec.limits.memory_max = plan->memory_limit;
-		spec.limits.pids_max = PIDS_BASE + plan_vcpus(plan);
+		spec.limits.pids_max = podlimits_pids(plan);
 	}
 	spec.limits.cpu_shares = plan->cpu_shares;
 	if (plan->cpu_quota_us) {

@@ -22,7 +22,7 @@ int store_open(const struct paths *paths, struct store **ret, struct err *err);
 void store_close(struct store *s);
 
 /* Objects. `kind` is the plural with its group ("virtualmachineinstances.kubevirt.io"); ns "" when
- * cluster-wide. Bodies hold no status: that is kept apart, by uid, and joined by the caller.
+ * cluster-wide. Bodies hold no status but a guest's end: status is kept apart, by uid, and joined.
  * store_put gives the body metadata.resourceVersion (a counter of the whole store, never reused). */
 int store_put(struct store *s, const char *kind, const char *ns, const char *name, json_t *body,
 	      struct err *err);

@@ -6,6 +6,7 @@
 
 #include "lib/json.h"
 #include "lib/log.h"
+#include "lib/util.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -53,8 +54,30 @@ json_t *vmi_status(struct handler *h, const json_t *vmi)
 {
 	_cleanup_json_ json_t *record = load_record(h, vmi);
 	json_t *status = json_object_get(record, "status");
+	json_t *kept = json_object_get(vmi, "status"); /* its end, from before a reboot */
 
-	return status ? json_incref(status) : status_new(vmi);
+	if (status)
+		return json_incref(status);
+	return status_is_final(kept) ? json_deep_copy(kept) : status_new(vmi);
+}
+
+/*
+ * Status is of one boot, but that a guest has ended is true after the next one, too: without this
+ * it would be started again then. So the end, and only that, is written with the object.
+ */
+static void keep_end(struct handler *h, const json_t *vmi, const json_t *status)
+{
+	const char *ns = json_str(vmi, "metadata.namespace"),
+		   *name = json_str(vmi, "metadata.name");
+	_cleanup_json_ json_t *stored = NULL;
+	struct err err = {0};
+
+	if (store_get(h->store, VMI_KIND, ns, name, &stored, &err) < 0 ||
+	    !str_eq(json_str(stored, "metadata.uid"), json_str(vmi, "metadata.uid")))
+		return; /* the object has gone already */
+	(void)json_object_set_new(stored, "status", json_deep_copy(status));
+	if (store_put(h->store, VMI_KIND, ns, name, stored, &err) < 0)
+		log_error("%s", err.msg);
 }
 
 void vmi_publish(struct handler *h, const json_t *vmi, const json_t *status)
@@ -67,6 +90,8 @@ void vmi_publish(struct handler *h, const json_t *vmi, const json_t *status)
 
 	if (json_equal(json_object_get(old, "status"), status))
 		return; /* a write that changes nothing is none: watchers hear only of changes */
+	if (status_is_final(status))
+		keep_end(h, vmi, status);
 	(void)snprintf(version, sizeof version, "%" PRIu64, store_next_version(h->store));
 	(void)json_object_set_new(record, "resourceVersion", json_string(version));
 	(void)json_object_set_new(record, "status", json_deep_copy(status));

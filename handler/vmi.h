@@ -6,7 +6,10 @@
 
 #define VMI_KIND "virtualmachineinstances.kubevirt.io"
 
-/* Store this status and announce MODIFIED to the watchers. A store that fails is logged, not fatal. */
+/*
+ * Store this status and announce MODIFIED to the watchers; a guest's end also with the object, where
+ * it outlives a reboot. A store that fails is logged, not fatal.
+ */
 void vmi_publish(struct handler *h, const json_t *vmi, const json_t *status);
 
 /* The object with its status, the newer resourceVersion of the two; the caller's. */

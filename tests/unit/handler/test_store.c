@@ -203,7 +203,7 @@ static void test_unreadable(void **state)
 	memset(plan, 'x', 59999);
 	pod.plan = json_pack("{s:s}", "x", plan);
 	for (int i = 0; i < 20; i++) {
-		char uid[8];
+		char uid[16];
 
 		(void)snprintf(uid, sizeof uid, "u%d", i);
 		pod.uid = uid;

@@ -8,7 +8,7 @@
 int pins_set(struct pod *pod, struct err *err);
 
 /*
- * Every thread of the pod as the kernel reports it now: a vCPU thread's mask is exactly its CPU, all
- * others' have none of the dedicated vCPU CPUs. The first difference is the error.
+ * Every thread of QEMU and of PID 1 as the kernel reports it now: a vCPU thread's mask is exactly its
+ * CPU, all others' have none of the dedicated vCPU CPUs. The first difference is the error.
  */
 int pins_verify(struct pod *pod, struct err *err);

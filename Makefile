@@ -96,6 +96,13 @@ $(BUILD)/unit/$(1)/%: $(BUILD)/tests/unit/$(1)/%.o $(call archives,$(call below,
 		$(call pkg_libs,$(call below,$(1))) -lcmocka
 endef
 $(foreach f,$(FOLDERS),$(eval $(call unit_rule,$(f))))
+
+# the command line is no archive: its tests link its objects without main()
+$(BUILD)/unit/cmd/%: $(BUILD)/tests/unit/cmd/%.o $(filter-out %/virtpod.o,$(VIRTPOD_OBJS)) \
+		$(call archives,$(FOLDERS))
+	@mkdir -p $(@D)
+	$(call say,LD)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) \
+		-Wl,--end-group $(call pkg_libs,$(FOLDERS) cmd) -lcmocka
 .SECONDARY:
 
 .PHONY: unit
@@ -173,11 +180,15 @@ install: all
 	install -D -m 0755 -t $(DESTDIR)$(PREFIX)/libexec/virtpod $(BUILD)/virt-handler $(BUILD)/virt-launcher
 	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/man/man1 docs/virtpod.1
 	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/man/man8 docs/virt-handler.8 docs/virt-launcher.8
+	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
+	sed 's|/usr/local/|$(PREFIX)/|' cmd/virt-handler.service \
+		> $(DESTDIR)$(PREFIX)/lib/systemd/system/virt-handler.service
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/virtpod $(DESTDIR)$(PREFIX)/share/man/man1/virtpod.1 \
 		$(DESTDIR)$(PREFIX)/share/man/man8/virt-handler.8 \
-		$(DESTDIR)$(PREFIX)/share/man/man8/virt-launcher.8
+		$(DESTDIR)$(PREFIX)/share/man/man8/virt-launcher.8 \
+		$(DESTDIR)$(PREFIX)/lib/systemd/system/virt-handler.service
 	rm -rf $(DESTDIR)$(PREFIX)/libexec/virtpod
 
 .PHONY: clean

@@ -46,26 +46,37 @@ int autostart_probe(const struct paths *p)
 	return r;
 }
 
-/* Beside our own executable first, so that a build runs with its own handler. */
-static int find_handler(char *buf, size_t size, struct err *err)
+/*
+ * Beside our own executable first, so that a build runs with its own handler; then where `make install`
+ * puts it relative to ours, whatever the prefix; then the usual prefixes.
+ */
+static int find_handler(char buf[static PATH_MAX], struct err *err)
 {
-	static const char *const installed[] = {"/usr/local/libexec/virtpod/virt-handler",
-						"/usr/libexec/virtpod/virt-handler"};
-	ssize_t n = readlink("/proc/self/exe", buf, size - sizeof "/virt-handler");
+	static const struct {
+		bool relative; /* to our executable's folder */
+		const char *path;
+	} places[] = {
+		{true, "/virt-handler"},
+		{true, "/../libexec/virtpod/virt-handler"},
+		{false, "/usr/local/libexec/virtpod/virt-handler"},
+		{false, "/usr/libexec/virtpod/virt-handler"},
+	};
+	char exe[PATH_MAX] = "";
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
 
-	if (n > 0) {
-		buf[n] = 0;
-		(void)strcpy(strrchr(buf, '/'), "/virt-handler");
-		if (access(buf, X_OK) == 0)
-			return 0;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(installed); i++)
-		if (access(installed[i], X_OK) == 0) {
-			(void)snprintf(buf, size, "%s", installed[i]);
+	if (n > 0)
+		*strrchr(exe, '/') = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		_cleanup_free_ char *path =
+			xasprintf("%s%s", places[i].relative ? exe : "", places[i].path);
+
+		if (strlen(path) < PATH_MAX && access(path, X_OK) == 0) {
+			(void)strcpy(buf, path);
 			return 0;
 		}
-	return err_set(err, -ENOTCONN, "no virt-handler: neither %s nor %s is there", installed[0],
-		       installed[1]);
+	}
+	return err_set(err, -ENOTCONN, "there is no virt-handler: neither beside virtpod nor at %s",
+		       places[2].path);
 }
 
 /* A datagram socket with an address of the kernel's choice; *ret_env is NOTIFY_SOCKET=@…. */
@@ -122,6 +133,16 @@ static void last_words(const struct paths *p, off_t from, char ret[static LAST_W
 	(void)strcpy(ret, line ? line + 1 : text);
 }
 
+/* How a child ended that left no words. */
+static const char *end_of(int pidfd)
+{
+	siginfo_t info = {0};
+
+	if (waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED) < 0 || info.si_code == CLD_EXITED)
+		return "it ended without a word";
+	return strsignal(info.si_status);
+}
+
 /* Until the socket answers, the child ends, or the time is over. */
 static int wait_ready(const struct paths *p, int pidfd, int notify_fd, off_t log_from,
 		      struct err *err)
@@ -147,7 +168,7 @@ static int wait_ready(const struct paths *p, int pidfd, int notify_fd, off_t log
 			continue;
 		last_words(p, log_from, words);
 		return err_set(err, -ENOTCONN, "virt-handler could not start: %s",
-			       words[0] ? words : "it said nothing");
+			       words[0] ? words : end_of(pidfd));
 	}
 }
 
@@ -169,7 +190,7 @@ static int start_own(const struct paths *p, bool own_root, struct err *err)
 	if (log_fd < 0)
 		return err_errno(err, -errno, "%s/handler.log", p->run);
 	log_from = lseek(log_fd, 0, SEEK_END);
-	r = find_handler(exe, sizeof exe, err);
+	r = find_handler(exe, err);
 	if (r < 0)
 		return r;
 	r = notify_socket(&notify_fd, &notify_env);

@@ -73,11 +73,13 @@ int client_open(const struct cli *cli, struct client **ret, struct err *err)
 	c->own_root = cli->root != NULL;
 	c->paths.run_fd = c->paths.lib_fd = -1;
 	r = paths_open(cli->root, /* make= */ geteuid() == 0, &c->paths, err);
-	if (r == -ENOENT) {
+	if (r == -ENOENT || r == -EACCES) {
 		err_clear(err);
 		return err_set(err, -EACCES,
-			       "no virt-handler has run here yet, and only root can start one: use "
-			       "sudo");
+			       r == -ENOENT ? "no virt-handler has run here yet, and only root can "
+					      "start one: use sudo"
+					    : "permission denied: virt-handler's socket is root's: "
+					      "use sudo");
 	}
 	if (r < 0)
 		return r;

@@ -57,24 +57,15 @@ static int delete_files(const struct deletion *d, const struct texts *files)
 static int delete_named(const struct deletion *d, int argc, char **argv)
 {
 	struct target t = {0};
-	struct err err = {0};
-	int r, code = EXIT_DONE;
+	int code = EXIT_DONE;
 
-	for (int i = 0; (r = label_target(argc, argv, NULL, i, &t, &err)) > 0; i++) {
-		int one;
+	for (int i = 0; label_target(argc, argv, NULL, i, &t, NULL) > 0; i++) {
+		int one = delete_one(d, t.kind, cli_namespace(d->cli), t.name ? t.name : "default",
+				     /* may_be_gone= */ false);
 
-		if (!t.name && !t.kind->singleton) {
-			log_error("delete: which %s? say its name", label_kind(t.kind));
-			return EXIT_USAGE;
-		}
-		one = delete_one(d, t.kind, cli_namespace(d->cli), t.name ? t.name : "default",
-				 /* may_be_gone= */ false);
 		code = one ? one : code;
 	}
-	if (r == 0)
-		return code;
-	(void)cli_fail(&err);
-	return EXIT_USAGE;
+	return code;
 }
 
 static int run(struct cli *cli, int argc, char **argv)
@@ -90,6 +81,10 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	if (at >= 0 && at == argc && !files.n) {
 		log_error("delete: what? say virtpod delete KIND NAME, or -f FILE");
+		at = -EINVAL;
+	}
+	if (at >= 0 && !files.n && label_check(argc - at, argv + at, NULL, true, &err) < 0) {
+		(void)cli_fail(&err);
 		at = -EINVAL;
 	}
 	if (at >= 0) {

@@ -123,20 +123,16 @@ static int get_watch(struct get *g)
 
 static int each_target(struct get *g, int argc, char **argv)
 {
-	struct err err = {0};
-	int r, code = EXIT_DONE;
+	int code = EXIT_DONE;
 
-	for (int i = 0; (r = label_target(argc, argv, NULL, i, &g->target, &err)) > 0; i++) {
+	for (int i = 0; label_target(argc, argv, NULL, i, &g->target, NULL) > 0; i++) {
 		int one = g->watch ? get_watch(g) : get_once(g);
 
 		code = one ? one : code;
 		table_done(&g->table);
 		g->headed = false;
 	}
-	if (r == 0)
-		return code;
-	(void)cli_fail(&err);
-	return EXIT_USAGE;
+	return code;
 }
 
 static int run(struct cli *cli, int argc, char **argv)
@@ -153,6 +149,10 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (at == argc || (g.watch && argc - at > 2)) {
 		log_error(at == argc ? "get: of which kind? say virtpod get vmi, vm, node, …"
 				     : "get -w: one kind or one object");
+		return EXIT_USAGE;
+	}
+	if (label_check(argc - at, argv + at, NULL, /* need_name= */ false, &err) < 0) {
+		(void)cli_fail(&err);
 		return EXIT_USAGE;
 	}
 	if (client_open(cli, &g.client, &err) < 0)

@@ -94,6 +94,17 @@ int label_target(int argc, char **argv, const struct kind *def, int i, struct ta
 	return r;
 }
 
+int label_check(int argc, char **argv, const struct kind *def, bool need_name, struct err *err)
+{
+	struct target t = {0};
+	int r;
+
+	for (int i = 0; (r = label_target(argc, argv, def, i, &t, err)) > 0; i++)
+		if (need_name && !t.name && !t.kind->singleton)
+			return err_set(err, -EINVAL, "which %s? say its name", label_kind(t.kind));
+	return r;
+}
+
 int label_one_vmi(int argc, char **argv, struct target *ret, struct err *err)
 {
 	struct target t = {0}, more = {0};

@@ -27,6 +27,9 @@ struct target {
 int label_target(int argc, char **argv, const struct kind *def, int i, struct target *ret,
 		 struct err *err);
 
+/* Are all of them targets, and (need_name) each an object? Before anything is begun. -EINVAL */
+int label_check(int argc, char **argv, const struct kind *def, bool need_name, struct err *err);
+
 /* Exactly one VMI: NAME, vmi NAME, vmi/NAME, or vm/NAME, whose VMI has the same name. -EINVAL */
 int label_one_vmi(int argc, char **argv, struct target *ret, struct err *err);
 

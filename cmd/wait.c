@@ -101,27 +101,18 @@ static int each_target(struct cli *cli, const struct for_what *what, long second
 	_cleanup_client_ struct client *client = NULL;
 	struct err err = {0};
 	struct target t = {0};
-	int r, code = EXIT_DONE;
+	int code = EXIT_DONE;
 
 	if (client_open(cli, &client, &err) < 0)
 		return cli_fail(&err);
-	for (int i = 0; (r = label_target(argc, argv, NULL, i, &t, &err)) > 0; i++) {
-		_cleanup_free_ char *label = NULL;
-		struct waiting w = {.what = *what};
-		int one;
+	for (int i = 0; label_target(argc, argv, NULL, i, &t, NULL) > 0; i++) {
+		_cleanup_free_ char *label = label_name(t.kind, cli_namespace(cli), t.name);
+		struct waiting w = {.what = *what, .label = label};
+		int one = wait_for(client, &w, &t, cli_namespace(cli), seconds);
 
-		if (!t.name) {
-			log_error("wait: for which %s? say its name", label_kind(t.kind));
-			return EXIT_USAGE;
-		}
-		w.label = label = label_name(t.kind, cli_namespace(cli), t.name);
-		one = wait_for(client, &w, &t, cli_namespace(cli), seconds);
 		code = one ? one : code;
 	}
-	if (r == 0)
-		return code;
-	(void)cli_fail(&err);
-	return EXIT_USAGE;
+	return code;
 }
 
 static int run(struct cli *cli, int argc, char **argv)
@@ -141,7 +132,8 @@ static int run(struct cli *cli, int argc, char **argv)
 			  "=jsonpath={.status.phase}=Running");
 		return EXIT_USAGE;
 	}
-	if (for_what_parse(text, &what, &err) < 0) {
+	if (label_check(argc - at, argv + at, NULL, /* need_name= */ true, &err) < 0 ||
+	    for_what_parse(text, &what, &err) < 0) {
 		(void)cli_fail(&err);
 		return EXIT_USAGE;
 	}

@@ -32,9 +32,13 @@ diag() {
 }
 
 check() { # NAME COMMAND...: it succeeds
-	local name=$1 out
+	local name=$1
 	shift
-	if out=$("$@" 2>&1); then ok "$name"; else not_ok "$name" "failed: $*"$'\n'"$out"; fi
+	if "$@" >"$WORK/check.out" 2>&1; then
+		ok "$name"
+	else
+		not_ok "$name" "failed: $*"$'\n'"$(cat "$WORK/check.out")"
+	fi
 }
 
 is() { # NAME FOUND WANTED
@@ -245,6 +249,7 @@ def hostdisk($name; $path): volume($name; {disk: {bus: "virtio"}};
 run_start() { # NAME FILE [OPTION...]
 	local name=$1 file=$2
 	shift 2
+	rm -f "$WORK/$name.out" "$WORK/$name.err" # else somebody finds a line of the last run
 	# the shell starts background processes with SIGINT ignored
 	env --default-signal=INT,QUIT "$BUILD/virtpod" --root "$ROOT" run -f "$file" "$@" \
 		>"$WORK/$name.out" 2>"$WORK/$name.err" </dev/null &
@@ -273,6 +278,10 @@ run_wait() { # NAME [SECONDS]: sets RUN_STATUS
 # Start a VM and wait until its guest is up, with its console attached (guest NAME COMMAND).
 vm_up() { # NAME FILE [OPTION of run...]
 	run_start "$@"
+	vm_attach "$1"
+}
+
+vm_attach() { # NAME, whose run was started
 	run_running "$1" && console_open "$1" && tag_learn "$1"
 }
 
@@ -281,6 +290,7 @@ console_open() { # NAME
 	local name=$1 fd fifo=$WORK/$1.in
 	rm -f "$fifo"
 	mkfifo "$fifo"
+	: >"$WORK/$name.con"
 	exec {fd}<>"$fifo"
 	CON_FD[$name]=$fd
 	script -qfec "exec '$BUILD/virtpod' --root '$ROOT' console '$name'" /dev/null \
@@ -319,7 +329,7 @@ guest() { # NAME COMMAND [SECONDS]
 	local file=$WORK/$1.con from
 	from=$(($(wc -l <"$file") + 1))
 	printf '%s\n' "$2" >&"${CON_FD[$1]}"
-	wait_line "$file" '^(ok|error: .*).?$' "${3:-20}" "$from" "${CON_PID[$1]}" >/dev/null ||
+	wait_line "$file" '^(ok|error: .*)[[:space:]]*$' "${3:-20}" "$from" "${CON_PID[$1]}" >/dev/null ||
 		echo "error: no answer"
 	tail -n "+$from" "$file" | tr -d '\r'
 }
@@ -422,7 +432,8 @@ root_pids() {
 host_state() {
 	ip -j link | jq -r '.[] | "link \(.ifname) \(.ifalias // "-")"'
 	find /sys/fs/cgroup -type d -path '*virtpod*' -printf 'cgroup %p\n' 2>/dev/null
-	awk '{ print "mount", $5 }' /proc/self/mountinfo
+	awk -v root="$ROOT/" '$5 !~ /\/run\/(netns|pods)\/[0-9a-f-]+$/ || index($5, root) == 1 {
+		print "mount", $5 }' /proc/self/mountinfo
 	find /run/netns -mindepth 1 -printf 'netns %p\n' 2>/dev/null
 	find /dev/shm /dev/mqueue -mindepth 1 -printf 'shm %p\n' 2>/dev/null
 }
@@ -451,4 +462,13 @@ no_leftovers() { # NAME
 	local found
 	found=$(leftovers)
 	if [ -z "$found" ]; then ok "$1"; else not_ok "$1" "$(head -n 20 <<<"$found" | cut -c1-160)"; fi
+}
+
+# The end of a test: its handler goes, as asked, and nothing stays.
+pod_stop() {
+	no_leftovers "nothing left with the handler idle"
+	handler_stop
+	is "the handler ends with 0" "$HANDLER_STATUS" 0
+	no_leftovers "nothing left without a handler"
+	is "no CPU is held" "$(grep -F "$ROOT" /run/virtpod.cpus 2>/dev/null)" ""
 }

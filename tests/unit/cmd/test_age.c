@@ -32,6 +32,11 @@ static void test_text(void **state)
 		{1105LL * 86400, "3y10d"},
 		{2919LL * 86400, "7y364d"},
 		{2920LL * 86400, "8y"},
+		/* beyond these the smaller unit no longer counts */
+		{601, "10m"},
+		{28860, "8h"},
+		{694800, "8d"},
+		{2921LL * 86400, "8y"},
 	};
 	char buf[AGE_MAX];
 

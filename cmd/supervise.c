@@ -127,15 +127,17 @@ static void open_console(struct run *run, const struct vm *vm)
 		log_warning("%s: no console: %s", vm->label, err.msg);
 }
 
-static void show_phase(struct vm *vm, const struct verdict *v)
+/* Was it another one before? */
+static bool show_phase(struct vm *vm, const struct verdict *v)
 {
 	if (str_eq(vm->phase, v->phase))
-		return;
+		return false;
 	(void)snprintf(vm->phase, sizeof vm->phase, "%s", v->phase);
 	if (str_eq(v->phase, "Running") && v->started_seconds > 0)
 		say(vm, "Running (started in %.3f s)", v->started_seconds);
 	else if (v->state == VERDICT_GOES_ON)
 		say(vm, "%s", v->phase);
+	return true;
 }
 
 /* Will the VirtualMachine make another VMI after this one's end? */
@@ -150,9 +152,10 @@ static void judge(struct vm *vm, const json_t *vmi)
 {
 	bool asked = json_object_get(json_object_get(vmi, "metadata"), "deletionTimestamp");
 	struct verdict v;
+	bool changed;
 
 	verdict_of(vmi, &v);
-	show_phase(vm, &v);
+	changed = show_phase(vm, &v);
 	if (str_eq(v.phase, "Running") && !asked)
 		open_console(vm->run, vm);
 	switch (v.state) {
@@ -163,10 +166,10 @@ static void judge(struct vm *vm, const json_t *vmi)
 			vm_done(vm, v.code, v.message);
 		break;
 	case VERDICT_ENDED:
-		if (comes_again(vm, &v))
-			say(vm, "%s: %s; its run strategy starts it again", v.phase, v.message);
-		else
+		if (!comes_again(vm, &v))
 			vm_done(vm, v.code, v.message);
+		else if (changed)
+			say(vm, "%s: %s; its run strategy starts it again", v.phase, v.message);
 		break;
 	}
 }

@@ -84,11 +84,22 @@ static void channel_end(struct channel *c, const struct err *err)
 		c->ops->closed(c->arg, err);
 }
 
+/* Its words end in a condition and on terminals: printable ASCII only, whatever it wrote. */
+static void clean(const char *text, char *ret, size_t size)
+{
+	size_t i;
+
+	for (i = 0; text[i] && i + 1 < size; i++)
+		ret[i] = text[i] < ' ' || text[i] > '~' ? '?' : text[i];
+	ret[i] = 0;
+}
+
 static int take_reply(struct channel *c, const json_t *msg, struct err *err)
 {
 	json_int_t id = json_integer_value(json_object_get(msg, "id"));
 	const json_t *ok = json_object_get(msg, "ok");
 	const char *text = json_string_value(json_object_get(msg, "error"));
+	char words[900];
 
 	for (int i = 0; i < MAX_WAITING; i++) {
 		struct err refusal = {0};
@@ -102,7 +113,8 @@ static int take_reply(struct channel *c, const json_t *msg, struct err *err)
 		}
 		if (!json_is_false(ok) || !text)
 			break;
-		(void)err_set(&refusal, -EREMOTEIO, "%.900s", text);
+		clean(text, words, sizeof words);
+		(void)err_set(&refusal, -EREMOTEIO, "%s", words);
 		request_answer(q, refusal.code, NULL, &refusal);
 		return 0;
 	}

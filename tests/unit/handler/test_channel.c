@@ -139,6 +139,25 @@ static void test_replies(void **state)
 	assert_int_equal(f->closed, 0);
 }
 
+/* A refusal in words that would take a terminal apart, or are longer than an error can be. */
+static void test_ugly_refusal(void **state)
+{
+	struct fixture *f = *state;
+	char text[3000];
+
+	ask(f);
+	answer_id(f, read_id(f), "\"ok\":false,\"error\":\"a\\u001b[2J\\nb\\u009bc\"");
+	assert_string_equal(f->why.msg, "a?[2J?b??c");
+	memset(text, 'x', sizeof text);
+	memcpy(text, "\"ok\":false,\"error\":\"", 21);
+	memcpy(text + sizeof text - 2, "\"", 2);
+	ask(f);
+	answer_id(f, read_id(f), text);
+	assert_int_equal(f->replies, 2);
+	assert_int_equal(strspn(f->why.msg, "x"), 899);
+	assert_int_equal(f->closed, 0);
+}
+
 /* Each of these ends the channel, and with it what waits. */
 static void test_nonsense(void **state)
 {
@@ -254,6 +273,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_replies),
+		TEST(test_ugly_refusal),
 		cmocka_unit_test(test_nonsense),
 		TEST(test_second_reply),
 		TEST(test_descriptors_are_refused),

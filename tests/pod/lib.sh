@@ -420,6 +420,8 @@ root_pids() {
 	local dir
 	for dir in /proc/[0-9]*; do
 		[ "${dir#/proc/}" != "$$" ] || continue
+		# a zombie is its parent's affair: init's, or the handler's, which leftovers looks at
+		! grep -q '^State:.Z' "$dir/status" 2>/dev/null || continue
 		if { [ -n "$TAG" ] && grep -q "virtpod.*$TAG" "$dir/cgroup"; } 2>/dev/null ||
 			{ tr '\0' '\n' <"$dir/cmdline" | grep -Fq "$ROOT"; } 2>/dev/null; then
 			echo "${dir#/proc/}"

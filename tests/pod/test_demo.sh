@@ -12,7 +12,7 @@ shows() { # FILE HOW
 	check "$2: namespaces" grep -qaiE 'namespace|\bpid\b.*\bnet\b' "$1"
 	check "$2: the vCPU's thread" grep -qaE 'CPU 0/(TCG|KVM)' "$1"
 	check "$2: the links" grep -qaE 'k6t-' "$1"
-	check "$2: the tap" grep -qaE 'tap0' "$1"
+	check "$2: the tap" grep -qaE 'tap[0-9a-f]+' "$1"
 	check "$2: the ping is answered" grep -qaE '[1-9][0-9]* (packets )?received' "$1"
 	check "$2: start-up time by step" grep -qaE '(spawn|qemu|pin).*[0-9]' "$1"
 	check "$2: the guest saw its power button" grep -qa 'power button' "$1"

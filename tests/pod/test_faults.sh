@@ -117,12 +117,13 @@ run_survives() {
 		check "a handler started on demand ends by itself" wait_gone "$pid" 60
 	done
 	no_leftovers "and leaves nothing"
+	handler_start "$ROOT" || fatal "no new handler: $(tail -n 1 "$WORK/handler.log")"
 }
 
 # Killed so many milliseconds after the client began: each time somewhere else in the start.
 killed_in_start() { # MS
 	local client fd
-	vp create -f "$WORK/$VM.json" >/dev/null 2>&1 &
+	"$BUILD/virtpod" --root "$ROOT" create -f "$WORK/$VM.json" >/dev/null 2>&1 &
 	client=$!
 	exec {fd}<> <(:)
 	read -r -t "$(printf '0.%03d' "$1")" -u "$fd" # nothing comes: a timer
@@ -161,12 +162,12 @@ handler_replaced
 no_second_handler
 other_root
 deleted_after
+run_survives
 for ms in 10 30 60 100 150 220 300 450; do
 	killed_in_start $ms
 done
 for ms in 0 20 60; do
 	killed_in_stop $ms
 done
-run_survives
 pod_stop
 pod_end

@@ -149,7 +149,7 @@ static void test_ugly_refusal(void **state)
 	answer_id(f, read_id(f), "\"ok\":false,\"error\":\"a\\u001b[2J\\nb\\u009bc\"");
 	assert_string_equal(f->why.msg, "a?[2J?b??c");
 	memset(text, 'x', sizeof text);
-	memcpy(text, "\"ok\":false,\"error\":\"", 21);
+	memcpy(text, "\"ok\":false,\"error\":\"", 20);
 	memcpy(text + sizeof text - 2, "\"", 2);
 	ask(f);
 	answer_id(f, read_id(f), text);

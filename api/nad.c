@@ -12,8 +12,8 @@
 
 #define CONFIG_MAX  65536
 #define MTU_DEFAULT 1500
-#define MTU_MIN	    68 /* IPv4, RFC 791 */
-#define MTU_MAX	    65535
+#define MTU_MIN	    68	  /* IPv4, RFC 791 */
+#define MTU_MAX	    65521 /* a tap's: 65535 less the Ethernet header */
 
 /* An address of either family with its prefix length. */
 struct cidr {
@@ -102,6 +102,22 @@ static int check_members(const json_t *obj, const char *where, const char *const
 	return 0;
 }
 
+/* An address that a host can have on a bridge: of one host, not loopback or multicast. */
+static bool is_host_address(const struct cidr *c)
+{
+	bool zeros = true, ones = true;
+
+	for (unsigned i = c->prefix; i < c->bits; i++) {
+		bool set = c->bytes[i / 8] & 0x80 >> i % 8;
+
+		zeros &= !set;
+		ones &= set;
+	}
+	if (c->family == AF_INET6)
+		return !zeros && c->bytes[0] != 0xff;
+	return !zeros && !ones && c->bytes[0] != 0 && c->bytes[0] != 127 && c->bytes[0] < 224;
+}
+
 static int decode_address(const json_t *entry, char **ret, struct err *err)
 {
 	static const char *const known[] = {"address", "gateway", NULL};
@@ -133,6 +149,13 @@ static int decode_address(const json_t *entry, char **ret, struct err *err)
 	} else {
 		first_host(&host);
 	}
+	if (!is_host_address(&host))
+		return err_set(
+			err, -EINVAL,
+			"spec.config: ipam.addresses[0]: the bridge would get '%.60s', which "
+			"is no address of a host: use one between the network's and the "
+			"broadcast address",
+			gateway ? gateway : address);
 	*ret = format_cidr(&host);
 	return 0;
 }
@@ -195,6 +218,12 @@ static int decode_mtu(const json_t *mtu, unsigned *ret, struct err *err)
 
 	if (n == 0 && json_is_integer(mtu))
 		n = MTU_DEFAULT; /* CNI's own "not given" */
+	if (mtu && !json_is_integer(mtu) && !json_is_null(mtu))
+		return err_set(err, -EINVAL,
+			       "spec.config: mtu: must be a number without quotes, from %d to %d",
+			       MTU_MIN, MTU_MAX);
+	if (json_is_null(mtu))
+		n = MTU_DEFAULT;
 	if (n < MTU_MIN || n > MTU_MAX)
 		return err_set(err, -EINVAL,
 			       "spec.config: mtu: is %" JSON_INTEGER_FORMAT

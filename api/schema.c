@@ -181,7 +181,8 @@ static void check_number(struct walk *w, const struct field *f, const json_t *va
 	json_int_t number = json_integer_value(value);
 
 	if (json_is_real(value))
-		cause_add(w->causes, CAUSE_INVALID, w->path, "is %.15g, must be a whole number",
+		cause_add(w->causes, CAUSE_INVALID, w->path,
+			  "is %.15g, must be a whole number, written without point or exponent",
 			  json_real_value(value));
 	else if (!json_is_integer(value))
 		wrong_type(w, f, value);

@@ -21,7 +21,9 @@ static void check_kernel_paths(const struct check *c)
 		path = json_str(c->spec, fields[i]);
 		if (path && !text_ok(path, TEXT_PATH))
 			check_add(c, CAUSE_INVALID, fields[i],
-				  "is '%.200s', must be an absolute path without '..'", path);
+				  "is '%.200s', must be an absolute path of printable characters, "
+				  "without '..'",
+				  path);
 	}
 	if (!json_str(c->spec, fields[0]) && !json_str(c->spec, fields[1]))
 		check_add(c, CAUSE_REQUIRED, KERNEL ".container",

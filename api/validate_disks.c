@@ -205,7 +205,9 @@ static void check_host_disk(const struct check *c, size_t i, const json_t *volum
 			   "is missing: say where the image is");
 	else if (!text_ok(path, TEXT_PATH))
 		check_item(c, CAUSE_INVALID, "volumes", i, "hostDisk.path",
-			   "is '%.200s', must be an absolute path without '..'", path);
+			   "is '%.200s', must be an absolute path of printable characters, without "
+			   "'..'",
+			   path);
 	if (!type || (strcmp(type, "Disk") != 0 && strcmp(type, "DiskOrCreate") != 0))
 		check_item(c, CAUSE_INVALID, "volumes", i, "hostDisk.type",
 			   "is '%.60s', must be Disk or DiskOrCreate", type ? type : "");

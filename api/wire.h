@@ -35,6 +35,9 @@
 
 #define WIRE_MAX (64 * 1024)
 
+/* Longest grace period that "shutdown" takes; who wants more gets this. */
+#define WIRE_GRACE_MAX_SECONDS (366u * 24 * 3600)
+
 /* Descriptors of virt-launcher when it is executed. */
 enum { WIRE_FD_CHANNEL = 3, WIRE_FD_LISTENER = 4 };
 

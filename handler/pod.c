@@ -6,6 +6,7 @@
 #include "handler/status.h"
 #include "handler/vmi.h"
 
+#include "api/wire.h"
 #include "lib/json.h"
 #include "lib/log.h"
 #include "lib/util.h"
@@ -265,6 +266,8 @@ void pod_shutdown(struct pod *pod, uint32_t grace_seconds)
 	struct err err = {0};
 	int r;
 
+	if (grace_seconds > WIRE_GRACE_MAX_SECONDS)
+		grace_seconds = WIRE_GRACE_MAX_SECONDS;
 	if (pod->state == POD_UNDOING ||
 	    (pod->state == POD_STOPPING && grace_seconds >= pod->grace_seconds))
 		return;

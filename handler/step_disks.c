@@ -24,7 +24,8 @@ static int make_image(int fd, const struct plan_disk *d, struct err *err)
 {
 	if (d->format == FORMAT_QCOW2)
 		return qcow2_create(fd, d->capacity, err);
-	if (ftruncate(fd, (off_t)d->capacity) < 0)
+	/* a disk has whole sectors of 512 bytes, and QEMU would have to enlarge it */
+	if (ftruncate(fd, (off_t)((d->capacity + 511) / 512 * 512)) < 0)
 		return err_errno(err, -errno, "can't make it %llu bytes long",
 				 (unsigned long long)d->capacity);
 	return 0;
@@ -70,6 +71,21 @@ static int open_host_disk(const struct plan_disk *d, int *ret, struct err *err)
 	return 0;
 }
 
+static int check_sectors(int fd, const struct plan_disk *d, struct err *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return err_errno(err, -errno, "hostDisk %s", d->path);
+	if (!S_ISREG(st.st_mode) || (st.st_size > 0 && st.st_size % 512 == 0))
+		return 0;
+	return err_set(
+		err, -EINVAL,
+		"hostDisk %s: is %lld bytes long, a raw disk has whole sectors of 512 bytes: "
+		"truncate --size=%%512 %s",
+		d->path, (long long)st.st_size, d->path);
+}
+
 static int check_format(int fd, const struct plan_disk *d, struct err *err)
 {
 	unsigned char head[QCOW2_HEADER_BYTES] = {0};
@@ -89,7 +105,7 @@ static int check_format(int fd, const struct plan_disk *d, struct err *err)
 			       "hostDisk %s: holds a qcow2 image, but its name says raw: rename it "
 			       "to end in .qcow2, or convert it: qemu-img convert -O raw OLD NEW",
 			       d->path);
-	return 0;
+	return check_sectors(fd, d, err);
 }
 
 static int open_empty_disk(struct handler *h, const struct plan_disk *d, int *ret, struct err *err)

@@ -3,11 +3,13 @@
 #include "handler/steps.h"
 
 #include "handler/ids.h"
+#include "handler/memory.h"
 #include "handler/status.h"
 
 #include "api/admit.h"
 #include "api/plan_make.h"
 #include "lib/json.h"
+#include "lib/sock.h"
 #include "lib/util.h"
 
 #include <errno.h>
@@ -47,11 +49,31 @@ static int find_network(const char *ns_name, struct network *ret, void *arg, str
 	return nad_decode(nad, ret, err);
 }
 
+/* Everything that "start" hands over has to fit one frame. */
+static int check_descriptors(const struct plan *plan, bool vhost, struct err *err)
+{
+	unsigned n = 4 + plan->n_disks; /* kernel, initrd, outcome, console log */
+
+	for (unsigned i = 0; i < plan->n_nics; i++)
+		n += plan->nics[i].queues * (vhost ? 2 : 1);
+	if (n <= SOCK_MAX_FDS)
+		return 0;
+	return err_set(err, -EINVAL,
+		       "disks and network queues need %u descriptors, the most is %d: fewer vCPUs, "
+		       "or no networkInterfaceMultiqueue",
+		       n, SOCK_MAX_FDS);
+}
+
 int step_plan(struct pod *pod, struct err *err)
 {
 	int r = plan_make(pod->vmi, &pod->h->cluster, pod->h->kvm, find_network, pod, &pod->plan,
 			  err);
 
+	if (r < 0)
+		return r;
+	r = check_descriptors(pod->plan, pod->h->vhost_net, err);
+	if (r == 0)
+		r = memory_check(pod, err);
 	if (r < 0)
 		return r;
 	r = ids_allocate(pod->h, &pod->record.host_id, err);

@@ -2,12 +2,11 @@
 /* The handler's requests, one function each; docs/wire.md describes them. */
 #include "launcher/internal.h"
 
+#include "api/wire.h"
 #include "lib/json.h"
 #include "lib/util.h"
 
 #include <errno.h>
-
-#define GRACE_MAX_SECONDS (366ull * 24 * 3600)
 
 /* A request whose reply waits for QEMU. */
 struct pending {
@@ -143,9 +142,9 @@ static int shutdown_request(struct launcher *l, const struct reply_to *to, const
 	const json_t *grace = json_object_get(msg, "graceSeconds");
 	json_int_t n = json_integer_value(grace);
 
-	if (!json_is_integer(grace) || n < 0 || (uint64_t)n > GRACE_MAX_SECONDS)
-		return err_set(err, -EINVAL, "graceSeconds: want a number of 0 to %llu",
-			       GRACE_MAX_SECONDS);
+	if (!json_is_integer(grace) || n < 0 || n > WIRE_GRACE_MAX_SECONDS)
+		return err_set(err, -EINVAL, "graceSeconds: want a number of 0 to %u",
+			       WIRE_GRACE_MAX_SECONDS);
 	peer_reply(l->peer, to, NULL);
 	stop_begin(l, (uint64_t)n);
 	return 0;

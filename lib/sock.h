@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define SOCK_MAX_FDS 128 /* below the kernel's SCM_MAX_FD, 253 */
+#define SOCK_MAX_FDS 253 /* the kernel's SCM_MAX_FD */
 
 /* Both ends close-on-exec and, for SOCK_SEQPACKET, of blocking mode. type: SOCK_STREAM/SEQPACKET. */
 int sock_pair(int type, int ret[2]);

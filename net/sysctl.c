@@ -81,8 +81,10 @@ int sysctl_get(int netns_fd, const char *key, int *ret, struct err *err)
 int sysctl_set_ipv6(int netns_fd, const char *link, const char *key, int value, struct err *err)
 {
 	_cleanup_free_ char *path = xasprintf("ipv6/conf/%s/%s", link, key);
+	struct err missing = {0};
+	int r = sysctl_set(netns_fd, path, value, &missing);
 
-	if (access("/proc/sys/net/ipv6", F_OK) < 0 && errno == ENOENT)
-		return 0;
-	return sysctl_set(netns_fd, path, value, err);
+	if (r == -ENOENT)
+		return 0; /* a kernel without IPv6, or a link below its least MTU, 1280: none there */
+	return r < 0 ? err_set(err, r, "%s", missing.msg) : 0;
 }

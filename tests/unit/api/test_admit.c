@@ -74,7 +74,8 @@ static void numbers_out_of_range(void **state)
 		"vm.yaml:5: spec.domain.cpu.cores: is 0, must be at least 1: leave it out for the "
 		"default",
 		"vm.yaml:5: spec.domain.cpu.sockets: is -1, must be from 1 to 4294967295",
-		"vm.yaml:5: spec.domain.cpu.threads: is 1.5, must be a whole number");
+		"vm.yaml:5: spec.domain.cpu.threads: is 1.5, must be a whole number, written "
+		"without point or exponent");
 	ANSWERS(VMI_HEAD "  domain: {memory: {guest: 64MiB}}\n",
 		"vm.yaml:5: spec.domain.memory.guest: '64MiB' is not a quantity: it must be a "
 		"number "
@@ -173,8 +174,8 @@ static void all_at_once_with_their_lines(void **state)
 		"volume: "
 		"add it to volumes",
 		"vm.yaml:18: spec.domain.devices.disks[2].disk.bus: usb is not supported yet",
-		"vm.yaml:21: spec.volumes[0].hostDisk.path: is 'a/b', must be an absolute path "
-		"without '..'",
+		"vm.yaml:21: spec.volumes[0].hostDisk.path: is 'a/b', must be an absolute path of "
+		"printable characters, without '..'",
 		"vm.yaml:21: spec.volumes[0].hostDisk.capacity: goes with type DiskOrCreate only: "
 		"a "
 		"Disk has the image's size",
@@ -312,7 +313,7 @@ static void kernel_boot(void **state)
 		"the folder or image with the kernel",
 		"vm.yaml:15: spec.domain.firmware.kernelBoot.container.initrdPath: is "
 		"'boot/initrd', "
-		"must be an absolute path without '..'",
+		"must be an absolute path of printable characters, without '..'",
 		"vm.yaml:13: spec.domain.firmware.kernelBoot.container.kernelPath: is missing: "
 		"QEMU "
 		"takes no initrd without a kernel",

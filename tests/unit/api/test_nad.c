@@ -52,7 +52,8 @@ static void bridges(void **state)
 	      "br1 9000 -");
 	gives("{\"type\":\"bridge\",\"mtu\":0}", "- 1500 -");
 	gives("{\"type\":\"bridge\",\"mtu\":68}", "- 68 -");
-	gives("{\"type\":\"bridge\",\"mtu\":65535}", "- 65535 -");
+	gives("{\"type\":\"bridge\",\"mtu\":65521}", "- 65521 -");
+	gives("{\"type\":\"bridge\",\"mtu\":null}", "- 1500 -");
 }
 
 static void gateways(void **state)
@@ -128,9 +129,11 @@ static void malformed(void **state)
 	refused("[]", "spec.config: must be a JSON object");
 	refused("{}", "spec.config: type: is missing; say bridge");
 	refused("{\"type\":\"bridge\",\"mtu\":67}",
-		"spec.config: mtu: is 67, must be a number from 68 to 65535");
+		"spec.config: mtu: is 67, must be a number from 68 to 65521");
 	refused("{\"type\":\"bridge\",\"mtu\":\"9000\"}",
-		"spec.config: mtu: is 0, must be a number from 68 to 65535");
+		"spec.config: mtu: must be a number without quotes, from 68 to 65521");
+	refused("{\"type\":\"bridge\",\"mtu\":65522}",
+		"spec.config: mtu: is 65522, must be a number from 68 to 65521");
 	refused("{\"type\":\"bridge\",\"bridge\":\"a-name-too-long1\"}",
 		"spec.config: bridge: must be a link's name: at most 15 characters, no '/', ':' or "
 		"space");
@@ -141,12 +144,37 @@ static void malformed(void **state)
 	assert_memory_equal(err.msg, "spec.config: not JSON: ", 23);
 }
 
+/* What a host can't have on a bridge: the network's own, broadcast, loopback, multicast. */
+static void no_host_addresses(void **state)
+{
+	static const char *const bad[] = {"10.9.9.0", "10.9.9.255", "ff02::1", "fd00::"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		bool v6 = strchr(bad[i], ':');
+		_cleanup_free_ char *config =
+			xasprintf(STATIC("{\"address\":\"%s/%d\",\"gateway\":\"%s\"}"), bad[i],
+				  v6 ? 64 : 24, bad[i]);
+		struct network n = {0};
+		struct err err = {0};
+
+		assert_int_equal(decode(config, &n, &err), -EINVAL);
+		assert_non_null(strstr(err.msg, "is no address of a host"));
+	}
+	refused(STATIC("{\"address\":\"127.0.0.1/8\"}"),
+		"spec.config: ipam.addresses[0]: the bridge would get '127.0.0.1/8', which is no "
+		"address of a host: use one between the network's and the broadcast address");
+	refused(STATIC("{\"address\":\"224.0.0.1/4\"}"),
+		"spec.config: ipam.addresses[0]: the bridge would get '224.0.0.1/4', which is no "
+		"address of a host: use one between the network's and the broadcast address");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bridges),	   cmocka_unit_test(gateways),
-		cmocka_unit_test(wrong_addresses), cmocka_unit_test(what_is_not_built),
-		cmocka_unit_test(malformed),
+		cmocka_unit_test(no_host_addresses), cmocka_unit_test(bridges),
+		cmocka_unit_test(gateways),	     cmocka_unit_test(wrong_addresses),
+		cmocka_unit_test(what_is_not_built), cmocka_unit_test(malformed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,6 +34,7 @@ static struct plan_disk *host_disk(struct lab *l, struct pod *pod, const char *n
 static void put(struct plan_disk *d, const char *text)
 {
 	assert_int_equal(file_replace_at(AT_FDCWD, d->path, text, strlen(text), 0600), 0);
+	assert_int_equal(truncate(d->path, 1024), 0); /* whole sectors */
 }
 
 static int do_step(struct lab *l, struct pod *pod)

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Is there memory for one more VM? As the kubelet admits pods: by what was promised, not by what is used. */
+#pragma once
+
+#include "handler/pod.h"
+
+/*
+ * Guest and overhead of this VM, on top of those of all pods of this root, against the host's memory.
+ * -EBUSY: unschedulable, with wanted, free and the holders.
+ */
+int memory_check(const struct pod *pod, struct err *err);

@@ -49,8 +49,14 @@ pkg_libs = $(shell pkg-config --libs $(foreach f,$(1),$(PKGS_$(f)))) $(foreach f
 
 BINS := $(BUILD)/virtpod $(BUILD)/virt-handler $(BUILD)/virt-launcher
 
-.PHONY: all
+.PHONY: all help
 all: $(BINS)
+
+help:
+	@echo "make run        build, boot a small guest in a pod, report, shut it down"
+	@echo "make test       every test; make test-full: the long ones, too"
+	@echo "make all        the executables in $(BUILD)/; guest: the test guest; unit: the unit tests"
+	@echo "make deps       install what is missing; lint, fmt-check, fmt; install, uninstall; clean"
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
@@ -151,6 +157,7 @@ guest: $(GUEST)
 .PHONY: test test-full
 test: deps
 	@$(MAKE) --no-print-directory -j2 all unit guest
+	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/clang CC=clang all unit
 	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/san OPT="-O1 -g" \
 		SAN="-fsanitize=address,undefined -fno-sanitize-recover=undefined" unit
 	@tests/run.sh $(BUILD)

@@ -9,6 +9,7 @@
 #include "lib/util.h"
 
 #include <errno.h>
+#include <time.h>
 
 /* Streams in a row that end before a single event: more is not a restart but a broken server. */
 #define BARREN_MAX 5
@@ -21,6 +22,7 @@ struct follow {
 	follow_fn fn;
 	void *arg;
 	struct stream *stream;
+	time_t began; /* the stream that is open */
 	unsigned barren;
 };
 
@@ -45,6 +47,8 @@ static void on_end(void *arg, const struct err *ended)
 	stream_free(f->stream);
 	f->stream = NULL;
 	log_debug("watch of %s ended%s%s", f->kind->plural, ended->code ? ": " : "", ended->msg);
+	if (time(NULL) - f->began > 1)
+		f->barren = 0; /* it did live: a handler that was restarted now and then */
 	if (++f->barren > BARREN_MAX)
 		r = err_set(&err, -EIO, "the handler ends every watch of %s at once%s%s",
 			    f->kind->plural, ended->code ? ": " : "", ended->msg);
@@ -86,6 +90,7 @@ static int begin(struct follow *f, struct err *err)
 
 	if (r < 0)
 		return r;
+	f->began = time(NULL);
 	r = open_stream(f, json_str(list, "metadata.resourceVersion"), err);
 	if (r < 0)
 		return r;

@@ -15,6 +15,7 @@
 #include "api/plan.h"
 #include "api/plan_make.h"
 #include "api/vm.h"
+#include "handler/kvm.h"
 #include "launcher/args.h"
 #include "launcher/argv.h"
 #include "lib/json.h"
@@ -22,7 +23,6 @@
 #include "lib/util.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 #define NO_UID "00000000-0000-0000-0000-000000000000" /* the handler gives one to each VMI */
@@ -114,13 +114,6 @@ static int render_item(const struct render *r, const struct manifest_item *item,
 }
 
 /* A node that is there may still have no driver behind it. */
-static bool kvm_opens(void)
-{
-	_cleanup_fd_ int fd = open("/dev/kvm", O_RDWR | O_CLOEXEC);
-
-	return fd >= 0;
-}
-
 static int render_all(struct render *r)
 {
 	bool any = false;
@@ -137,7 +130,7 @@ static int render_all(struct render *r)
 		if (!str_eq(item->kind->kind, "VirtualMachine") &&
 		    !str_eq(item->kind->kind, "VirtualMachineInstance"))
 			continue;
-		r->kvm = !r->cluster.use_emulation || kvm_opens();
+		r->kvm = !r->cluster.use_emulation || kvm_works();
 		code = render_item(r, item, !any) ? EXIT_REFUSED : code;
 		any = true;
 	}

@@ -10,6 +10,7 @@
 #include "handler/proc.h"
 #include "handler/status.h"
 #include "handler/steps.h"
+#include "handler/threads.h"
 #include "handler/vmi.h"
 
 #include "lib/json.h"
@@ -68,29 +69,6 @@ static void give_up(struct pod *pod, const struct err *err)
 	pod_end(pod);
 }
 
-/* The vCPU threads again, by what the launcher says and the kernel confirms. */
-static int take_threads(struct pod *pod, const json_t *reply, struct err *err)
-{
-	const json_t *vcpus = json_object_get(reply, "vcpus"), *tid;
-	size_t i;
-	int r;
-
-	r = proc_child_by_inner((pid_t)pod->record.pid, (pid_t)json_u64(reply, "qemuPid", 0),
-				&pod->qemu_pid);
-	if (r < 0)
-		return err_errno(err, r, "launcher's QEMU");
-	if (json_array_size(vcpus) != plan_vcpus(pod->plan))
-		return err_set(err, -EBADMSG, "launcher names %zu vCPU threads, the VM has %u",
-			       json_array_size(vcpus), plan_vcpus(pod->plan));
-	json_array_foreach (vcpus, i, tid) {
-		r = proc_thread_by_inner(pod->qemu_pid, (pid_t)json_integer_value(tid),
-					 &pod->vcpu_tids[i]);
-		if (r < 0)
-			return err_errno(err, r, "launcher's vCPU thread");
-	}
-	return 0;
-}
-
 /* Somebody may have moved threads while no handler looked: put right what is wrong, say that it was. */
 static int check_pins(struct pod *pod, struct err *err)
 {
@@ -114,7 +92,7 @@ static void on_status(void *arg, int r, const json_t *reply, const struct err *w
 	if (r < 0)
 		err = *why;
 	else
-		r = take_threads(pod, reply, &err);
+		r = threads_find(pod, reply, &err);
 	if (r == 0)
 		r = check_pins(pod, &err);
 	if (r < 0) {

@@ -3,6 +3,7 @@
 
 #include "handler/adopt.h"
 #include "handler/config.h"
+#include "handler/kvm.h"
 #include "handler/loop.h"
 #include "handler/pod.h"
 #include "handler/server.h"
@@ -11,14 +12,11 @@
 #include "lib/log.h"
 #include "lib/util.h"
 
-#include <cpuid.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/kvm.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 /* Debian's and Fedora's name, RHEL's, and KubeVirt's image's */
@@ -76,27 +74,11 @@ static int find_qemu(struct handler *h, struct err *err)
 		       qemu_paths[0], qemu_paths[1], qemu_paths[2]);
 }
 
-/*
- * Does this CPU have the extensions that let KVM run an unmodified guest? Kernels with a KVM of
- * another kind (PVM) open /dev/kvm without them, and the guest's firmware then never ends.
- * CPUID: VMX is leaf 1, ECX bit 5; SVM is leaf 0x80000001, ECX bit 2.
- */
-static bool cpu_virtualizes(void)
-{
-	unsigned a, b, c, d;
-
-	return (__get_cpuid(1, &a, &b, &c, &d) && (c & 1u << 5)) ||
-	       (__get_cpuid(0x80000001, &a, &b, &c, &d) && (c & 1u << 2));
-}
-
-/* A node that is there may still not open, or not be KVM's. */
 static void probe_devices(struct handler *h)
 {
-	_cleanup_fd_ int kvm = open("/dev/kvm", O_RDWR | O_CLOEXEC);
 	_cleanup_fd_ int vhost = open("/dev/vhost-net", O_RDWR | O_CLOEXEC);
 
-	h->kvm = kvm >= 0 && ioctl(kvm, KVM_GET_API_VERSION, 0) == KVM_API_VERSION &&
-		 cpu_virtualizes();
+	h->kvm = kvm_works();
 	h->vhost_net = vhost >= 0;
 	if (gethostname(h->node, sizeof h->node - 1) < 0 || !h->node[0])
 		(void)snprintf(h->node, sizeof h->node, "localhost");

@@ -8,7 +8,7 @@
 
 #include "handler/launcher.h"
 #include "handler/pins.h"
-#include "handler/proc.h"
+#include "handler/threads.h"
 
 #include "lib/file.h"
 #include "lib/json.h"
@@ -22,44 +22,6 @@
 /* QEMU's own start is 0.1 s; firmware and big preallocated memory take longer. */
 #define START_TIMEOUT	 120
 #define CONTINUE_TIMEOUT 30
-
-static int check_member(struct pod *pod, pid_t tid, struct err *err)
-{
-	bool member = false;
-	int r = cgroup_pod_has_task(pod->h->cgroups, pod->record.uid, tid, &member, err);
-
-	if (r == 0 && !member)
-		return err_set(err, -EPERM, "launcher names thread %d, which is not the pod's",
-			       tid);
-	return r;
-}
-
-static int find_threads(struct pod *pod, const json_t *reply, struct err *err)
-{
-	const json_t *vcpus = json_object_get(reply, "vcpus"), *tid;
-	pid_t inner = (pid_t)json_u64(reply, "qemuPid", 0);
-	size_t i;
-	int r;
-
-	r = proc_child_by_inner((pid_t)pod->record.pid, inner, &pod->qemu_pid);
-	if (r < 0)
-		return err_errno(err, r, "launcher names QEMU %d, which is not its child", inner);
-	if (json_array_size(vcpus) != plan_vcpus(pod->plan))
-		return err_set(err, -EBADMSG, "QEMU has %zu vCPU threads, the VM has %u vCPUs",
-			       json_array_size(vcpus), plan_vcpus(pod->plan));
-	r = check_member(pod, pod->qemu_pid, err);
-	json_array_foreach (vcpus, i, tid) {
-		if (r < 0)
-			return r;
-		r = proc_thread_by_inner(pod->qemu_pid, (pid_t)json_integer_value(tid),
-					 &pod->vcpu_tids[i]);
-		if (r < 0)
-			return err_errno(err, r, "launcher names vCPU thread %lld",
-					 (long long)json_integer_value(tid));
-		r = check_member(pod, pod->vcpu_tids[i], err);
-	}
-	return r;
-}
 
 static int add_file(struct pod *pod, const char *file, const char *name, struct err *err)
 {
@@ -90,7 +52,7 @@ int step_qemu(struct pod *pod, struct err *err)
 	fields = json_pack("{s:O, s:s, s:o}", "plan", pod->record.plan, "qemu", pod->h->qemu, "fds",
 			   names);
 	r = launcher_step_request(pod, "start", fields, fds, pod->n_fds, START_TIMEOUT,
-				  find_threads, err);
+				  threads_find, err);
 	/* they are the launcher's now; ours would keep locks and taps alive beyond it */
 	(void)undo_disks(pod, NULL);
 	return r;

@@ -12,7 +12,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
 run() { # name command...
-	local name=$1 start=$SECONDS status ok bad skip
+	local name=$1 start=$SECONDS status ok bad skip planned
 	shift
 	[[ $name == *$pattern* ]] || return 0
 	CMOCKA_MESSAGE_OUTPUT=TAP "$@" >"$log" 2>&1 </dev/null
@@ -20,7 +20,9 @@ run() { # name command...
 	skip=$(grep -cEi '^ok .*# *skip' "$log")
 	ok=$(($(grep -cE '^ok ' "$log") - skip))
 	bad=$(($(grep -cE '^not ok ' "$log") + skip))
-	if ! grep -qE '^1\.\.[0-9]+' "$log" || { [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; }; then
+	planned=$(sed -nE 's/^1\.\.([0-9]+).*/\1/p' "$log" | awk '{n += $1} END {print NR ? n : "none"}')
+	if [ "$planned" != $((ok + bad)) ] || { [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; }; then
+		echo "not as planned: 1..$planned, exit status $status" >>"$log"
 		bad=$((bad + 1))
 	fi
 	passed=$((passed + ok)) failed=$((failed + bad))
@@ -40,16 +42,25 @@ static() { # name command...: a check that is one test by its exit status
 		"$name" "$@"
 }
 
+all() { # prefix command-before path...: each one a program that must be there
+	local prefix=$1 before=$2 t found=0
+	shift 2
+	for t in "$@"; do
+		[ -f "$t" ] || continue
+		[ -n "$before" ] || [ -x "$t" ] || continue
+		found=1
+		# shellcheck disable=SC2086 # one word or none
+		run "$prefix/$(basename "$(dirname "$t")")/$(basename "$t" .sh)" $before "$t" "$build"
+	done
+	[ "$found" = 1 ] || static "$prefix: there are tests" false
+}
+
 static lint make --no-print-directory lint
 static layering tests/layering.sh
-for t in "$build"/unit/*/test_*; do
-	[ -x "$t" ] && [ -f "$t" ] && run "unit/${t#"$build"/unit/}" "$t"
-done
-for t in "$build"/san/unit/*/test_*; do
-	[ -x "$t" ] && [ -f "$t" ] && run "san/${t#"$build"/san/unit/}" "$t"
-done
-for t in tests/pod/test_*.sh; do
-	[ -e "$t" ] && run "pod/$(basename "$t" .sh)" bash "$t" "$build"
-done
+static hardening tests/hardening.sh "$build"
+all unit "" "$build"/unit/*/test_*
+all san "" "$build"/san/unit/*/test_*
+all tests bash tests/pod/test_*.sh
+echo "$SECONDS s in all"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -434,7 +434,7 @@ root_pids() {
 host_state() {
 	ip -j link | jq -r '.[] | "link \(.ifname) \(.ifalias // "-")"'
 	find /sys/fs/cgroup -type d -path '*virtpod*' -printf 'cgroup %p\n' 2>/dev/null
-	awk -v root="$ROOT/" '$5 !~ /\/run\/(netns|pods)\/[0-9a-f-]+$/ || index($5, root) == 1 {
+	awk -v root="$ROOT/" '$5 !~ /\/(netns|pods)\/[0-9a-f-]+$/ || index($5, root) == 1 {
 		print "mount", $5 }' /proc/self/mountinfo
 	find /run/netns -mindepth 1 -printf 'netns %p\n' 2>/dev/null
 	find /dev/shm /dev/mqueue -mindepth 1 -printf 'shm %p\n' 2>/dev/null

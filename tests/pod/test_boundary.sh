@@ -127,6 +127,16 @@ outside() {
 	isnt "host name: not the host's" "$(nsenter -t "$Q" -u hostname)" "$(hostname)"
 }
 
+# Only what its table names, of what it was started with.
+handler_itself() {
+	local had has
+	had=$((16#$(status_of $$ CapEff))) has=$((16#$(status_of "$HANDLER_PID" CapEff)))
+	isnt "handler: fewer capabilities than root's" "$has" "$had"
+	is "handler: none that it didn't have" "$((has & ~had))" 0
+	is "handler: no CAP_SYS_MODULE, CAP_SYS_BOOT, CAP_SYS_TIME" "$((has & (1 << 16 | 1 << 22 | 1 << 25)))" 0
+	is "handler: its bounding set is as small" "$(status_of "$HANDLER_PID" CapBnd)" "$(status_of "$HANDLER_PID" CapEff)"
+}
+
 inside() {
 	like "guest: has the memory it was given" "$(guest $VM mem)" 'total_kib=1[0-9]{5} '
 	like "guest: one CPU" "$(guest $VM cpus)" 'online=0'
@@ -188,6 +198,7 @@ UID_OF_POD=$(vp get vmi $VM -o json | jq -r .metadata.uid)
 check "inspect answers" vp inspect $VM -o json
 vp inspect $VM -o json >"$INSPECT"
 outside
+handler_itself
 groups
 one_process_inspected "$L" launcher
 one_process_inspected "$Q" qemu

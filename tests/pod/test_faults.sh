@@ -106,13 +106,18 @@ deleted_after() {
 
 # With nobody else to start one, the client that waits brings a new handler.
 run_survives() {
-	local pid
+	local pid here=/sys/fs/cgroup/pids/vptest-$$
+	# the client's group, which its handler must not stay in
+	mkdir "$here"
+	echo $$ >"$here/cgroup.procs"
 	vm_up $VM "$WORK/$VM.json" --rm || { not_ok "the VM comes up"; return; }
 	console_close $VM
 	handler_kill
 	check "run goes on with a handler of its own" vp delete vmi $VM
 	run_wait $VM 60
 	is "run ends with 0" "$RUN_STATUS" 0
+	echo $$ >"${here%/*}/cgroup.procs"
+	check "the new handler is not in its client's cgroup" rmdir "$here"
 	for pid in $(handler_pids "$ROOT"); do
 		check "a handler started on demand ends by itself" wait_gone "$pid" 60
 	done
@@ -155,7 +160,8 @@ pod_begin
 pod_ready
 nad vt-faultnet 10.79.0.1/24 >"$WORK/nad.json"
 check "a network is applied" vp apply -f "$WORK/nad.json"
-vmi $VM dedicated 'nic("vt-faultnet"; "10.79.0.2/24")' >"$WORK/$VM.json"
+truncate -s 8M "$WORK/disk.img" # its lock must end with each of its VMs
+vmi $VM dedicated 'nic("vt-faultnet"; "10.79.0.2/24")' 'hostdisk("d"; "'"$WORK"'/disk.img")' >"$WORK/$VM.json"
 qemu_killed
 launcher_killed
 handler_replaced

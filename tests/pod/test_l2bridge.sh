@@ -59,6 +59,18 @@ on_the_host() {
 	check "verify" vp verify $ONE
 }
 
+# No two VMs share a host id, and a network namespace least of all.
+apart() {
+	local ids='' spaces='' vm q
+	for vm in $ONE $TWO $FAR; do
+		q=$(qemu_pid "$vm")
+		ids+="$(status_of "$q" Uid | cut -d' ' -f1)"$'\n'
+		spaces+="$(readlink "/proc/$q/ns/net" "/proc/$q/ns/user" "/proc/$q/ns/pid")"$'\n'
+	done
+	is "three VMs, three host ids" "$(sort -u <<<"${ids%$'\n'}" | wc -l)" 3
+	is "and nine namespaces" "$(sort -u <<<"${spaces%$'\n'}" | wc -l)" 9
+}
+
 mac_of() { # NAME: as the guest sees it
 	guest "$1" addr | sed -n 's/^nic=e.* mac=\([^ ]*\) .*/\1/p'
 }
@@ -127,6 +139,7 @@ for vm in $ONE $TWO $FAR; do vm_attach "$vm" || fatal "$vm does not come up"; do
 Q=$(qemu_pid $ONE) MAC=$(mac_of $ONE)
 in_the_pod
 on_the_host
+apart
 frames
 macs
 again

@@ -64,7 +64,7 @@ interrupts() {
 	check "and runs on" test -n "$(qemu_pid $VM)"
 	kill -INT "${RUN_PID[$VM]}"
 	run_wait $VM 30
-	isnt "second Ctrl-C: it ends at once" "$RUN_STATUS" timeout
+	is "second Ctrl-C: it ends at once, deleted on request" "$RUN_STATUS" 0
 	is "second Ctrl-C: QEMU is gone" "$(qemu_pid $VM)" ""
 
 	follow || return
@@ -92,6 +92,73 @@ graces() {
 	is "grace 0: the guest is not asked" "$(grep -c 'power button' "$WORK/$VM.out")" 0
 }
 
+# The power button is pressed again and again: a guest that was busy at first gets another chance.
+asked_again() {
+	vmi $VM 'grace(120)' >"$WORK/$VM.json"
+	vm_up $VM "$WORK/$VM.json" --rm || { not_ok "the guest comes up"; return; }
+	like "ACPI: ignored for now" "$(guest $VM 'acpi ignore')" '^ok'
+	check "ACPI: delete" vp delete vmi $VM --wait=false
+	check "ACPI: first press" wait_line "$WORK/$VM.con" 'power button ignored' 20
+	like "ACPI: obeyed from now on" "$(guest $VM 'acpi obey')" 'ok'
+	run_wait $VM 30
+	is "ACPI: a later press ends the guest long before the grace period" "$RUN_STATUS" 0
+	console_close $VM
+}
+
+# A person's terminal: the console leaves it as it was.
+terminal() {
+	local fd
+	vmi $VM >"$WORK/$VM.json"
+	rm -f "$WORK/tty.in" "$WORK/tty.out"
+	mkfifo "$WORK/tty.in"
+	exec {fd}<>"$WORK/tty.in"
+	# Ctrl-C goes to all who share the terminal: this shell must live to tell the status
+	env --default-signal=INT,QUIT script -qfec "trap : INT; stty -g; '$BUILD/virtpod' --root '$ROOT' run -f '$WORK/$VM.json' --rm --console; echo rc=\$?; stty -g" \
+		/dev/null <"$WORK/tty.in" >"$WORK/tty.out" 2>&1 &
+	RUN_PID[tty]=$!
+	check "terminal: the guest comes up" wait_line "$WORK/tty.out" "$READY" 60 1 "${RUN_PID[tty]}"
+	printf '\003cmdline\n' >&"$fd"
+	check "terminal: Ctrl-C is a key like any other, and goes to the guest" \
+		wait_line "$WORK/tty.out" 'cmdline=console|no such command' 20 1 "${RUN_PID[tty]}"
+	printf '\035' >&"$fd"
+	# the terminal is the client's again when it has said something of its own
+	check "terminal: Ctrl-] leaves the console" \
+		wait_line "$WORK/tty.out" '[Cc]onsole' 20 "$(wc -l <"$WORK/tty.out")" "${RUN_PID[tty]}"
+	check "terminal: the VM runs on" test -n "$(qemu_pid $VM)"
+	printf '\003' >&"$fd"
+	run_wait tty 60
+	is "terminal: Ctrl-C now shuts down" "$(tr -d '\r' <"$WORK/tty.out" | grep -a '^rc=')" rc=0
+	is "terminal: left as it was" "$(tr -d '\r' <"$WORK/tty.out" | grep -aE '^[0-9a-f]+(:[0-9a-f]+){10,}$' | sort -u | wc -l)" 1
+	is "terminal: seen before and after" "$(tr -d '\r' <"$WORK/tty.out" | grep -acE '^[0-9a-f]+(:[0-9a-f]+){10,}$')" 2
+	exec {fd}>&-
+}
+
+# A VirtualMachine that is to run always gets a new instance when its guest powers off.
+always() {
+	local vm=vt-always watch uid
+	vmi $vm 'grace(0)' | jq '{apiVersion, kind: "VirtualMachine", metadata,
+		spec: {runStrategy: "Always", template: {spec: .spec}}}' >"$WORK/$vm.json"
+	check "VirtualMachine: created" vp apply -f "$WORK/$vm.json"
+	check "VirtualMachine: its VMI runs" wait_for $vm 'jsonpath={.status.phase}=Running' 30
+	console_open $vm || { not_ok "the guest comes up"; return; }
+	uid=$(vp get vmi $vm -o json | jq -r .metadata.uid)
+	"$BUILD/virtpod" --root "$ROOT" get vmi $vm -w -o json 2>/dev/null \
+		> >(exec jq --unbuffered -r '"\(.metadata.uid) \(.status.phase)"' >"$WORK/uids") &
+	watch=$!
+	check "VirtualMachine: watched" wait_line "$WORK/uids" "$uid Running" 20
+	printf 'poweroff\n' >&"${CON_FD[$vm]}"
+	check "VirtualMachine: ended by its guest" wait_line "$WORK/uids" "$uid Succeeded" 30
+	# the back-off is for guests that did not come up
+	check "VirtualMachine: another instance runs" wait_line "$WORK/uids" Running 30 \
+		"$(($(grep -n Succeeded "$WORK/uids" | tail -n 1 | cut -d: -f1) + 1))"
+	kill $watch
+	wait $watch 2>/dev/null
+	console_close $vm
+	is "VirtualMachine: its status" "$(vp get vm $vm -o json | jq -r '.status.printableStatus, .status.ready' | xargs)" "Running true"
+	check "VirtualMachine: deleted" vp delete vm $vm
+	is "VirtualMachine: its instance, too" "$(vp get vmi -o name)" ""
+}
+
 disk_images() {
 	truncate -s 16M "$WORK/raw.img" "$WORK/sata.img" "$WORK/ro.img"
 	qemu-img create -q -f qcow2 "$WORK/cow.qcow2" 16M
@@ -99,6 +166,7 @@ disk_images() {
 		'.spec.domain.devices.disks[0].serial = "RAW-1"' \
 		'volume("sata"; {disk: {bus: "sata"}}; {hostDisk: {path: "'"$WORK"'/sata.img", type: "Disk"}})' \
 		'volume("ro"; {disk: {bus: "scsi", readonly: true}}; {hostDisk: {path: "'"$WORK"'/ro.img", type: "Disk"}})' \
+		'volume("made"; {disk: {bus: "virtio"}}; {hostDisk: {path: "'"$WORK"'/made.img", type: "DiskOrCreate", capacity: "8Mi"}})' \
 		'volume("empty"; {disk: {bus: "scsi"}}; {emptyDisk: {capacity: "32Mi"}})' >"$WORK/$VM.json"
 }
 
@@ -110,6 +178,7 @@ disks() {
 	like "disks: sata" "$list" 'bytes=16777216 ro=0 bus=sata'
 	like "disks: scsi, read-only" "$list" 'bytes=16777216 ro=1 bus=scsi'
 	like "disks: emptyDisk, scsi" "$list" 'bytes=33554432 ro=0 bus=scsi'
+	like "disks: one that was made for it" "$list" 'disk=vdc bytes=8388608 ro=0 bus=virtio'
 	like "raw: write" "$(guest $VM 'write vda 8192 text-in-raw')" '^ok'
 	like "qcow2: write" "$(guest $VM 'write vdb 8192 text-in-qcow2')" '^ok'
 	empty=$(sed -n 's/^disk=\([^ ]*\) bytes=33554432.*/\1/p' <<<"$list")
@@ -130,6 +199,7 @@ disk_contents() {
 	check "qcow2: the image is sound" qemu-img check -q "$WORK/cow.qcow2"
 	is "sata: the guest's text is in the file" \
 		"$(dd if="$WORK/sata.img" bs=1 skip=8192 count=12 status=none)" text-in-sata
+	is "DiskOrCreate: the file stays" "$(stat -c %s "$WORK/made.img")" $((8 << 20))
 	is "read-only: the file is as it was" "$(tr -d '\0' <"$WORK/ro.img" | wc -c)" 0
 }
 
@@ -157,11 +227,20 @@ resets() {
 	is "panic: without a panic device the VM runs on" "$(vp get vmi $VM -o json | jq -r .status.phase)" Running
 }
 
+command_line() {
+	local words
+	words=" $(tr '\0' ' ' <"/proc/$Q/cmdline")"
+	like "QEMU's command line: the VM's name, threads with names" "$words" "-name [^ ]*$VM,debug-threads=on "
+	[ -e /dev/kvm ] || like "QEMU's command line: a thread for each vCPU" "$words" 'accel[= ]tcg[^ ]*thread=multi'
+	is "QEMU's command line: no path of this root" "$(grep -F "$WORK" <<<"$words")" ""
+}
+
 # A VM with every kind of disk, its consoles, and how it takes resets.
 one_life() {
 	disk_images
 	vm_up $VM "$WORK/$VM.json" --rm || { not_ok "a VM with disks comes up"; return; }
 	Q=$(qemu_pid $VM)
+	command_line
 	disks
 	refused "a disk that another VM writes" 1 "raw.img.*(qemu|$Q)" 'hostdisk("d"; "'"$WORK"'/raw.img")'
 	consoles
@@ -234,6 +313,9 @@ locked_by_stranger
 no_leftovers "nothing left after these"
 interrupts
 graces
+asked_again
+terminal
+always
 refusals
 [ "$NO_KVM" = 0 ] || no_emulation
 pod_stop

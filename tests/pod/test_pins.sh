@@ -23,6 +23,7 @@ pins() { # WHEN
 }
 
 first_line() {
+	OTHERS=$(other_sets)
 	run_start $ONE "$WORK/$ONE.json" --rm --console
 	wait_line "$WORK/$ONE.out" . 60 1 "${RUN_PID[$ONE]}" >/dev/null ||
 		fatal "nothing on the console: $(cat "$WORK/$ONE.err")"
@@ -33,11 +34,16 @@ first_line() {
 	pins "later"
 }
 
+# Cpusets of others that hold a CPU.
+other_sets() {
+	find /sys/fs/cgroup/cpuset -mindepth 1 -maxdepth 1 -type d ! -name "*${TAG:-none}*" \
+		-exec grep -lE "[0-9]" {}/cpuset.cpus \; 2>/dev/null
+}
+
 # The kernel can give this CPU to one set only when no set beside ours holds it; that is up to the host.
 exclusivity() { # FLAG of the vCPU's cpuset
 	local others
-	others=$(find /sys/fs/cgroup/cpuset -mindepth 1 -maxdepth 1 -type d ! -name "*$TAG*" \
-		-exec grep -lE "(^|[-,])(0-)?$CPU([-,]|$)" {}/cpuset.cpus \; 2>/dev/null)
+	others=$OTHERS$(other_sets)
 	if [ -z "$others" ]; then
 		is "exclusively" "$1" 1
 	else

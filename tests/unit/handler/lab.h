@@ -23,12 +23,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <mntent.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -144,6 +146,44 @@ static inline void lab_wait(struct lab *l, const bool *flag)
 	for (int i = 0; i < 20 && !*flag; i++)
 		assert_true(sd_event_run(l->h.event, 1000000) >= 0);
 	assert_true(*flag);
+}
+
+/* A process with a second thread, as it reports itself. */
+struct lab_process {
+	pid_t pid, thread;
+	bool in_pod;
+};
+
+struct lab_report {
+	struct lab_process process;
+	int fd;
+};
+
+static inline void *lab_thread(void *arg)
+{
+	struct lab_report *r = arg;
+
+	r->process.thread = (pid_t)syscall(SYS_gettid);
+	if (write(r->fd, &r->process, sizeof r->process) != sizeof r->process)
+		_exit(1);
+	(void)close_range(3, ~0u, 0);
+	while (pause() < 0)
+		;
+	return NULL;
+}
+
+/* In a fork's child, for good: join the pod (uid NULL: none), write the report, close all, be idle. */
+static inline void lab_be_process(struct lab *l, const char *uid, int fd)
+{
+	struct lab_report r = {{.pid = getpid(), .in_pod = uid}, fd};
+	pthread_t thread;
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if ((uid && cgroup_pod_enter(l->h.cgroups, uid, &l->err) < 0) ||
+	    pthread_create(&thread, NULL, lab_thread, &r) != 0)
+		_exit(1);
+	while (pause() < 0)
+		;
 }
 
 static inline int lab_count_fds(void)

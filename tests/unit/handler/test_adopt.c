@@ -24,7 +24,8 @@ struct fixture {
 	int dir;      /* the pod's directory */
 	int listener; /* its launcher.sock */
 	int peer;     /* the launcher's end of the handler's connection */
-	pid_t launcher, qemu;
+	pid_t launcher;
+	struct lab_process qemu;
 };
 
 static int setup(void **state)
@@ -94,18 +95,21 @@ static json_t *status_of(struct fixture *f)
 /* A launcher with a child that is its QEMU. Neither does anything: the test talks for them. */
 static void start_launcher(struct fixture *f)
 {
+	struct cgroup_pod_spec spec = {.uid = UID_A};
+	struct lab *l = f->lab;
 	int fds[2];
 
+	CPU_SET(0, &spec.emu);
+	if (cgroup_pod_create(l->h.cgroups, &spec, &l->err) < 0)
+		fail_msg("%s", l->err.msg);
 	assert_int_equal(sock_listen_at(f->dir, "launcher.sock", SOCK_SEQPACKET, &f->listener), 0);
 	assert_int_equal(pipe(fds), 0);
 	f->launcher = fork();
 	assert_true(f->launcher >= 0);
 	if (f->launcher == 0) {
-		pid_t qemu = fork();
-
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (qemu && write(fds[1], &qemu, sizeof qemu) != sizeof qemu)
-			_exit(1);
+		if (fork() == 0)
+			lab_be_process(l, UID_A, fds[1]);
 		(void)close_range(3, ~0u, 0);
 		while (pause() < 0)
 			;
@@ -183,14 +187,14 @@ static void test_adopted(void **state)
 	start_launcher(f);
 	adopt(f);
 	answer(f, json_pack("{s:b, s:s, s:i, s:[i], s:[]}", "ok", 1, "status", "running", "qemuPid",
-			    f->qemu, "vcpus", f->qemu, "iothreads"));
+			    f->qemu.pid, "vcpus", f->qemu.thread, "iothreads"));
 	pod = pod_find(&f->lab->h, UID_A);
 	while (pod_find(&f->lab->h, UID_A) && !pod->vcpu_tids[0])
 		assert_true(sd_event_run(f->lab->h.event, UINT64_MAX) >= 0);
 	assert_ptr_equal(pod_find(&f->lab->h, UID_A), pod);
 	assert_int_equal(pod->state, POD_RUNNING);
-	assert_int_equal(pod->qemu_pid, f->qemu);
-	assert_int_equal(pod->vcpu_tids[0], f->qemu);
+	assert_int_equal(pod->qemu_pid, f->qemu.pid);
+	assert_int_equal(pod->vcpu_tids[0], f->qemu.thread);
 	assert_int_equal(pod->record.host_id, 4242);
 	assert_int_equal(pod->grace_seconds, 30);
 	assert_int_equal(waitpid(f->launcher, NULL, WNOHANG), 0);
@@ -216,9 +220,10 @@ static void test_lies(void **state)
 		/* 0 stands for the truth where a later member lies; for the first lie it is 0 itself */
 		for (int k = 0; k < lies[i].n; k++)
 			(void)json_array_append_new(
-				vcpus, json_integer(lies[i].vcpu ? lies[i].vcpu : f->qemu));
+				vcpus, json_integer(lies[i].vcpu ? lies[i].vcpu : f->qemu.thread));
 		reply = json_pack("{s:b, s:i, s:o}", "ok", 1, "qemuPid",
-				  i == 0 || lies[i].qemu ? lies[i].qemu : f->qemu, "vcpus", vcpus);
+				  i == 0 || lies[i].qemu ? lies[i].qemu : f->qemu.pid, "vcpus",
+				  vcpus);
 		answer(f, reply);
 		until_gone(f);
 		assert_gone(f, "Failed", "None");

@@ -21,34 +21,16 @@
 struct fixture {
 	struct lab *lab;
 	struct pod *pod;
-	pid_t launcher, qemu; /* the launcher's child */
-	pid_t outsider;	      /* another child of it, not in the pod's groups */
+	pid_t launcher;
+	struct lab_process qemu;     /* the launcher's child */
+	struct lab_process outsider; /* another child of it, not in the pod's groups */
 	int peer;
 };
 
-static void idle(void)
-{
-	(void)close_range(3, ~0u, 0);
-	while (pause() < 0)
-		;
-}
-
-static pid_t child_in(struct lab *l, bool in_pod)
-{
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		if (in_pod && cgroup_pod_enter(l->h.cgroups, UID_A, &l->err) < 0)
-			_exit(1);
-		idle();
-	}
-	return pid;
-}
-
-/* Its children close what they have from us when they are where they belong: then the pipe ends. */
+/* Its children close what they have from us once they have reported: then the pipe ends. */
 static void start_launcher(struct fixture *f)
 {
-	pid_t pids[2];
+	struct lab_process p;
 	int fds[2];
 
 	assert_int_equal(pipe(fds), 0);
@@ -56,17 +38,18 @@ static void start_launcher(struct fixture *f)
 	assert_true(f->launcher >= 0);
 	if (f->launcher == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		pids[0] = child_in(f->lab, true);
-		pids[1] = child_in(f->lab, false);
-		if (write(fds[1], pids, sizeof pids) != sizeof pids)
-			_exit(1);
-		idle();
+		if (fork() == 0)
+			lab_be_process(f->lab, UID_A, fds[1]);
+		if (fork() == 0)
+			lab_be_process(f->lab, NULL, fds[1]);
+		(void)close_range(3, ~0u, 0);
+		while (pause() < 0)
+			;
 	}
 	(void)close(fds[1]);
-	assert_int_equal(read(fds[0], pids, sizeof pids), sizeof pids);
-	f->qemu = pids[0];
-	f->outsider = pids[1];
-	assert_int_equal(read(fds[0], pids, 1), 0);
+	while (read(fds[0], &p, sizeof p) == sizeof p)
+		*(p.in_pod ? &f->qemu : &f->outsider) = p;
+	assert_true(f->qemu.pid && f->outsider.pid);
 	(void)close(fds[0]);
 }
 
@@ -101,8 +84,6 @@ static int teardown(void **state)
 {
 	struct fixture *f = *state;
 
-	(void)kill(f->qemu, SIGKILL);
-	(void)kill(f->outsider, SIGKILL);
 	(void)kill(f->launcher, SIGKILL);
 	(void)waitpid(f->launcher, NULL, 0); /* the handler may have been first */
 	(void)fd_close(f->peer);
@@ -183,10 +164,10 @@ static void test_threads(void **state)
 	struct fixture *f = *state;
 	char why[ERR_MSG_MAX];
 
-	answer(f, reply(f->qemu, f->qemu, 1), why, sizeof why);
+	answer(f, reply(f->qemu.pid, f->qemu.thread, 1), why, sizeof why);
 	assert_string_equal(why, "");
-	assert_int_equal(f->pod->qemu_pid, f->qemu);
-	assert_int_equal(f->pod->vcpu_tids[0], f->qemu);
+	assert_int_equal(f->pod->qemu_pid, f->qemu.pid);
+	assert_int_equal(f->pod->vcpu_tids[0], f->qemu.thread);
 	assert_int_equal(f->pod->state, POD_STARTING);
 	assert_int_equal(f->pod->record.step, pod_step_index("run")); /* pin had nothing to do */
 }
@@ -194,19 +175,20 @@ static void test_threads(void **state)
 /* Each lie ends the start. */
 static void test_lies(void **state)
 {
-	for (int i = 0; i < 7; i++) {
+	for (int i = 0; i < 8; i++) {
 		struct fixture *f;
 		char why[ERR_MSG_MAX];
 		json_t *r;
 
 		(void)setup(state);
 		f = *state;
-		r = i == 0   ? reply(getpid(), getpid(), 1)	  /* not its child */
-		    : i == 1 ? reply(1, 1, 1)			  /* nor that */
-		    : i == 2 ? reply(f->outsider, f->outsider, 1) /* its child, not the pod's */
-		    : i == 3 ? reply(f->qemu, f->launcher, 1)	  /* no thread of it */
-		    : i == 4 ? reply(f->qemu, f->qemu, 2)	  /* a VM of one vCPU */
-		    : i == 5 ? reply(f->qemu, 0, 1)
+		r = i == 0   ? reply(getpid(), getpid(), 1)		     /* not its child */
+		    : i == 1 ? reply(1, 1, 1)				     /* nor that */
+		    : i == 2 ? reply(f->outsider.pid, f->outsider.thread, 1) /* not the pod's */
+		    : i == 3 ? reply(f->qemu.pid, f->outsider.thread, 1)     /* no thread of it */
+		    : i == 4 ? reply(f->qemu.pid, f->qemu.thread, 2)	     /* a VM of one vCPU */
+		    : i == 5 ? reply(f->qemu.pid, 0, 1)
+		    : i == 6 ? reply(f->qemu.pid, f->qemu.pid, 1) /* its main thread */
 			     : json_pack("{s:b}", "ok", 1);
 		answer(f, r, why, sizeof why);
 		if (!strstr(why,

@@ -23,16 +23,6 @@ const char *outcome_name(enum outcome_kind kind)
 	return names[kind];
 }
 
-/* The text ends on users' terminals and in conditions: printable ASCII only, whoever wrote it. */
-static void clean_text(const char *text, char *ret, size_t size)
-{
-	size_t i;
-
-	for (i = 0; text[i] && i + 1 < size; i++)
-		ret[i] = text[i] < ' ' || text[i] > '~' ? '?' : text[i];
-	ret[i] = '\0';
-}
-
 int outcome_write(int fd, const struct outcome *o, struct err *err)
 {
 	_cleanup_json_ json_t *root = NULL;
@@ -40,7 +30,7 @@ int outcome_write(int fd, const struct outcome *o, struct err *err)
 	char message[sizeof(o->message)];
 	int r;
 
-	clean_text(o->message, message, sizeof(message));
+	str_printable(o->message, message, sizeof(message));
 	root = json_pack("{s:s, s:i, s:s}", "kind", outcome_name(o->kind), "exitStatus",
 			 o->exit_status, "message", message);
 	text = root ? json_text(root) : NULL;
@@ -90,7 +80,7 @@ static int decode(const json_t *root, struct outcome *ret)
 		return -EBADMSG;
 	o.kind = (enum outcome_kind)i;
 	o.exit_status = (int)json_integer_value(status);
-	clean_text(message, o.message, sizeof(o.message));
+	str_printable(message, o.message, sizeof(o.message));
 	*ret = o;
 	return 0;
 }

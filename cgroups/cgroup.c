@@ -4,6 +4,7 @@
 
 #include "cgroups/backend.h"
 #include "cgroups/devices.h"
+#include "cgroups/foreign.h"
 #include "cgroups/group.h"
 #include "cgroups/members.h"
 #include "cgroups/walk.h"
@@ -309,6 +310,11 @@ int cgroup_pod_read(struct cgroup_host *h, const char *uid, json_t **ret, struct
 	int r = need_pod(h, uid, err);
 
 	return r < 0 ? r : h->ops->read(h->tree, uid, ret, err);
+}
+
+int cgroup_foreign_cpus(struct cgroup_host *h, cpu_set_t *ret, struct err *err)
+{
+	return foreign_cpus(h->tree, ret, err);
 }
 
 int cgroup_list(struct cgroup_host *h, char ***ret_uids, size_t *ret_n, struct err *err)

@@ -121,6 +121,12 @@ int cgroup_pod_destroy(struct cgroup_host *h, const char *uid, struct err *err);
  */
 int cgroup_pod_read(struct cgroup_host *h, const char *uid, json_t **ret, struct err *err);
 
+/*
+ * CPUs that everything but the vCPUs of other roots' pods may run on now, as their cpusets say. Who
+ * wants a CPU for itself must not find it there.
+ */
+int cgroup_foreign_cpus(struct cgroup_host *h, cpu_set_t *ret, struct err *err);
+
 /* Uids of all pods that have at least one group under our tag, sorted; free with cgroup_list_free. */
 int cgroup_list(struct cgroup_host *h, char ***ret_uids, size_t *ret_n, struct err *err);
 void cgroup_list_free(char **uids, size_t n);

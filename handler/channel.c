@@ -84,16 +84,6 @@ static void channel_end(struct channel *c, const struct err *err)
 		c->ops->closed(c->arg, err);
 }
 
-/* Its words end in a condition and on terminals: printable ASCII only, whatever it wrote. */
-static void clean(const char *text, char *ret, size_t size)
-{
-	size_t i;
-
-	for (i = 0; text[i] && i + 1 < size; i++)
-		ret[i] = text[i] < ' ' || text[i] > '~' ? '?' : text[i];
-	ret[i] = 0;
-}
-
 static int take_reply(struct channel *c, const json_t *msg, struct err *err)
 {
 	json_int_t id = json_integer_value(json_object_get(msg, "id"));
@@ -113,7 +103,8 @@ static int take_reply(struct channel *c, const json_t *msg, struct err *err)
 		}
 		if (!json_is_false(ok) || !text)
 			break;
-		clean(text, words, sizeof words);
+		/* its words end in a condition and on terminals */
+		str_printable(text, words, sizeof words);
 		(void)err_set(&refusal, -EREMOTEIO, "%s", words);
 		request_answer(q, refusal.code, NULL, &refusal);
 		return 0;

@@ -3,6 +3,7 @@
 
 #include "handler/adopt.h"
 #include "handler/config.h"
+#include "handler/hostcpus.h"
 #include "handler/kvm.h"
 #include "handler/loop.h"
 #include "handler/pod.h"
@@ -116,6 +117,8 @@ int handler_open(const char *root, struct handler *h, struct err *err)
 		return r;
 	probe_devices(h);
 	r = adopt_all(h, err);
+	if (r == 0)
+		r = hostcpus_watch(h, err);
 	if (r == 0)
 		r = server_open(h, err);
 	if (r == 0)

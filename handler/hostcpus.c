@@ -7,12 +7,14 @@
 #include "lib/cpus.h"
 #include "lib/file.h"
 #include "lib/json.h"
+#include "lib/log.h"
 #include "lib/util.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <unistd.h>
 
 #define HOSTCPUS_FILE "/run/virtpod.cpus"
@@ -211,4 +213,52 @@ int hostcpus_free(struct handler *h, const char *uid, struct err *err)
 		return r;
 	remove_ours(h, list, uid);
 	return save(h, list, err);
+}
+
+/* --- follow ---------------------------------------------------------------------------------- */
+
+static int others_cpus(struct handler *h, cpu_set_t *ret, struct err *err)
+{
+	_cleanup_(cpuset_holders_done) struct cpu_holders holders = {0};
+	int r = hostcpus_others(h, &holders, err);
+
+	if (r < 0)
+		return r;
+	CPU_ZERO(ret);
+	for (unsigned i = 0; i < holders.n; i++)
+		CPU_OR(ret, ret, &holders.list[i].cpus);
+	return 0;
+}
+
+static int on_file(sd_event_source *source, const struct inotify_event *event, void *userdata)
+{
+	struct handler *h = userdata;
+	struct err err = {0};
+	cpu_set_t now;
+
+	(void)source;
+	if (event->len && !str_eq(event->name, strrchr(file_of(h), '/') + 1))
+		return 0;
+	if (others_cpus(h, &now, &err) < 0 || CPU_EQUAL(&now, &h->others_cpus)) {
+		if (err.code)
+			log_error("%s", err.msg);
+		return 0; /* most changes are our own */
+	}
+	h->others_cpus = now;
+	if (cpuset_apply_shared(h, &err) < 0)
+		log_error("%s", err.msg);
+	handler_changed(h);
+	return 0;
+}
+
+int hostcpus_watch(struct handler *h, struct err *err)
+{
+	const char *slash = strrchr(file_of(h), '/');
+	_cleanup_free_ char *dir = xstrndup(file_of(h), (size_t)(slash - file_of(h)));
+	int r = others_cpus(h, &h->others_cpus, err);
+
+	if (r < 0)
+		return r;
+	r = sd_event_add_inotify(h->event, NULL, dir, IN_MOVED_TO, on_file, h);
+	return r < 0 ? err_errno(err, r, "%s: watch", dir) : 0;
 }

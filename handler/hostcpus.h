@@ -14,6 +14,12 @@ struct cpu_holders;
 /* Add the other roots' entries to *holders ("root DIR: namespace/name"). */
 int hostcpus_others(struct handler *h, struct cpu_holders *holders, struct err *err);
 
+/*
+ * Follow the file: when other roots claim or give up CPUs, this root's shared pool follows, and a VM
+ * that waits for CPUs is tried again.
+ */
+int hostcpus_watch(struct handler *h, struct err *err);
+
 /* Claim for one pod; -EBUSY when another root took one of them meanwhile. */
 int hostcpus_take(struct handler *h, const char *uid, const char *vm, const cpu_set_t *cpus,
 		  struct err *err);

@@ -54,6 +54,7 @@ static int on_exit_event(sd_event_source *source, int fd, uint32_t revents, void
 	launcher_read_outcome(pod);
 	pod->exit_source = sd_event_source_disable_unref(pod->exit_source);
 	pod->stop_timer = sd_event_source_disable_unref(pod->stop_timer);
+	pod->qemu_source = sd_event_source_disable_unref(pod->qemu_source);
 	pod->pidfd = fd_close(pod->pidfd);
 	pod->record.pid = 0;
 	channel_free(TAKE_PTR(pod->channel));
@@ -184,9 +185,48 @@ static int on_silent(sd_event_source *source, uint64_t usec, void *userdata)
 
 	(void)source;
 	(void)usec;
-	log_warning("%s/%s: the launcher lives but can't be talked to: killing the pod",
+	log_warning("%s/%s: the launcher lives but does not do its work: killing the pod",
 		    pod->record.ns, pod->record.name);
 	launcher_kill(pod);
+	return 0;
+}
+
+/* The launcher should end now by itself; one that does not is ended. */
+static void expect_exit(struct pod *pod)
+{
+	pod->stop_timer = sd_event_source_disable_unref(pod->stop_timer);
+	if (sd_event_add_time_relative(pod->h->event, &pod->stop_timer, CLOCK_MONOTONIC,
+				       EXIT_SECONDS * 1000000ull, /* accuracy= */ 0, on_silent,
+				       pod) < 0)
+		launcher_kill(pod);
+}
+
+static int on_qemu_exit(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+	struct pod *pod = userdata;
+
+	(void)source;
+	(void)fd;
+	(void)revents;
+	pod->qemu_source = sd_event_source_disable_unref(pod->qemu_source);
+	if (pod->state != POD_UNDOING)
+		expect_exit(pod);
+	return 0;
+}
+
+int launcher_watch_qemu(struct pod *pod, struct err *err)
+{
+	int fd = pidfd_open(pod->qemu_pid, 0), r;
+
+	if (fd < 0)
+		return err_errno(err, -errno, "watch QEMU (%d)", pod->qemu_pid);
+	r = sd_event_add_io(pod->h->event, &pod->qemu_source, fd, EPOLLIN, on_qemu_exit, pod);
+	if (r < 0) {
+		(void)fd_close(fd);
+		return err_errno(err, r, "watch QEMU (%d)", pod->qemu_pid);
+	}
+	(void)sd_event_source_set_io_fd_own(pod->qemu_source, true);
+	(void)sd_event_source_set_description(pod->qemu_source, "QEMU exit");
 	return 0;
 }
 
@@ -222,11 +262,7 @@ static void on_closed(void *arg, const struct err *why)
 	}
 	if (pod->state != POD_STARTING && reconnect(pod, &err) == 0)
 		return;
-	pod->stop_timer = sd_event_source_disable_unref(pod->stop_timer);
-	if (sd_event_add_time_relative(pod->h->event, &pod->stop_timer, CLOCK_MONOTONIC,
-				       EXIT_SECONDS * 1000000ull, /* accuracy= */ 0, on_silent,
-				       pod) < 0)
-		launcher_kill(pod);
+	expect_exit(pod);
 }
 
 static const struct channel_ops ops = {.event = on_event, .closed = on_closed};

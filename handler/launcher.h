@@ -11,6 +11,12 @@
 /* Watch pod->pidfd; when it ends the walk goes on (or the start fails, or the end begins). */
 int launcher_watch_exit(struct pod *pod, struct err *err);
 
+/*
+ * Watch QEMU itself (pod->qemu_pid, checked): a guest that has ended is seen as ended even when its
+ * launcher keeps silent.
+ */
+int launcher_watch_qemu(struct pod *pod, struct err *err);
+
 /* Log the lines that come from this pipe; consumed. */
 int launcher_watch_log(struct pod *pod, int fd_consume, struct err *err);
 

@@ -62,6 +62,8 @@ void pod_free(struct pod *pod)
 	channel_free(TAKE_PTR(pod->channel));
 	sd_event_source_disable_unref(pod->exit_source);
 	sd_event_source_disable_unref(pod->stop_timer);
+	sd_event_source_disable_unref(pod->qemu_source);
+	sd_event_source_disable_unref(pod->retry_timer);
 	sd_event_source_disable_unref(pod->log_source);
 	for (unsigned i = 0; i < pod->n_fds; i++)
 		(void)fd_close(pod->fds[i].fd);
@@ -282,8 +284,8 @@ void pod_shutdown(struct pod *pod, uint32_t grace_seconds)
 	if (r == 0 && pod->channel)
 		r = channel_request(pod->channel, "shutdown",
 				    json_pack("{s:I}", "graceSeconds", (json_int_t)grace_seconds),
-				    NULL, 0,
-				    /* timeout_seconds= */ 10, on_shutdown_reply, pod, &err);
+				    NULL, 0, grace_seconds < 8 ? grace_seconds + 2 : 10,
+				    on_shutdown_reply, pod, &err);
 	if (r < 0 || !pod->channel) {
 		log_warning("%s/%s: shutdown: %s: killing the pod", pod->record.ns,
 			    pod->record.name, r < 0 ? err.msg : "no channel to the launcher");

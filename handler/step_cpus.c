@@ -5,7 +5,67 @@
 #include "handler/cpuset.h"
 #include "handler/hostcpus.h"
 
+#include "lib/cpus.h"
 #include "lib/util.h"
+
+#include <errno.h>
+#include <time.h>
+
+/* Their handlers hear of the claim at once (hostcpus_watch); twenty looks are two seconds. */
+#define RETRY_USEC 100000
+#define RETRIES	   20
+
+/* 0: no pod of another root may run on our CPUs. 1: some still may, *ret are these CPUs. */
+static int others_are_there(struct pod *pod, cpu_set_t *ret, struct err *err)
+{
+	cpu_set_t theirs;
+	int r = cgroup_foreign_cpus(pod->h->cgroups, &theirs, err);
+
+	if (r < 0)
+		return r;
+	CPU_AND(ret, &theirs, &pod->cpus.all);
+	return CPU_COUNT(ret) > 0;
+}
+
+static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct pod *pod = userdata;
+	char text[CPUS_TEXT_MAX];
+	struct err err = {0};
+	cpu_set_t common;
+	int r = others_are_there(pod, &common, &err);
+
+	(void)usec;
+	if (r > 0 && ++pod->retries < RETRIES) {
+		r = sd_event_source_set_time_relative(source, RETRY_USEC);
+		if (r >= 0)
+			r = sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+		if (r >= 0)
+			return 0;
+		(void)err_errno(&err, r, "step cpus: timer");
+	} else if (r > 0) {
+		r = err_set(&err, -EBUSY,
+			    "CPUs %.200s are in the cpusets of VMs of another --root, whose "
+			    "virt-handler does not give them up: let it run, or stop these VMs",
+			    cpus_format(&common, text));
+	}
+	pod->retry_timer = sd_event_source_disable_unref(pod->retry_timer);
+	pod_step_done(pod, r, &err);
+	return 0;
+}
+
+static int wait_for_others(struct pod *pod, struct err *err)
+{
+	cpu_set_t common;
+	int r = others_are_there(pod, &common, err);
+
+	if (r <= 0)
+		return r;
+	pod->retries = 0;
+	r = sd_event_add_time_relative(pod->h->event, &pod->retry_timer, CLOCK_MONOTONIC,
+				       RETRY_USEC, /* accuracy= */ 1000, on_retry, pod);
+	return r < 0 ? err_errno(err, r, "step cpus: timer") : STEP_WAIT;
+}
 
 int step_cpus(struct pod *pod, struct err *err)
 {
@@ -31,7 +91,7 @@ int step_cpus(struct pod *pod, struct err *err)
 		r = hostcpus_take(pod->h, pod->record.uid, vm, &pod->cpus.all, err);
 	if (r == 0) /* everybody else leaves them before this VM comes */
 		r = cpuset_apply_shared(pod->h, err);
-	return r;
+	return r < 0 ? r : wait_for_others(pod, err);
 }
 
 int undo_cpus(struct pod *pod, struct err *err)
@@ -40,6 +100,7 @@ int undo_cpus(struct pod *pod, struct err *err)
 	struct cpu_assignment held;
 	int r, q;
 
+	pod->retry_timer = sd_event_source_disable_unref(pod->retry_timer);
 	r = store_cpus_of(pod->h->store, pod->record.uid, &held, err);
 	if (r == 0 && !CPU_COUNT(&held.all))
 		return 0;

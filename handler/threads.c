@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "handler/threads.h"
 
+#include "handler/launcher.h"
 #include "handler/proc.h"
 
 #include "lib/json.h"
 
 #include <errno.h>
+#include <limits.h>
 
 static int check_member(struct pod *pod, pid_t tid, struct err *err)
 {
@@ -18,10 +20,29 @@ static int check_member(struct pod *pod, pid_t tid, struct err *err)
 	return r;
 }
 
+/* A number of the launcher's pid namespace; 0, which no thread has, for anything that is none. */
+static pid_t inner_number(const json_t *value)
+{
+	json_int_t n = json_integer_value(value);
+
+	return n > 0 && n <= INT_MAX ? (pid_t)n : 0;
+}
+
+static int check_new(const struct pod *pod, size_t i, struct err *err)
+{
+	if (pod->vcpu_tids[i] == pod->qemu_pid)
+		return err_set(err, -EBADMSG, "launcher names QEMU's main thread as vCPU %zu", i);
+	for (size_t j = 0; j < i; j++)
+		if (pod->vcpu_tids[j] == pod->vcpu_tids[i])
+			return err_set(err, -EBADMSG,
+				       "launcher names one thread as vCPU %zu and %zu", j, i);
+	return 0;
+}
+
 int threads_find(struct pod *pod, const json_t *reply, struct err *err)
 {
 	const json_t *vcpus = json_object_get(reply, "vcpus"), *tid;
-	pid_t inner = (pid_t)json_u64(reply, "qemuPid", 0);
+	pid_t inner = inner_number(json_object_get(reply, "qemuPid"));
 	size_t i;
 	int r;
 
@@ -35,12 +56,13 @@ int threads_find(struct pod *pod, const json_t *reply, struct err *err)
 	json_array_foreach (vcpus, i, tid) {
 		if (r < 0)
 			return r;
-		r = proc_thread_by_inner(pod->qemu_pid, (pid_t)json_integer_value(tid),
-					 &pod->vcpu_tids[i]);
+		r = proc_thread_by_inner(pod->qemu_pid, inner_number(tid), &pod->vcpu_tids[i]);
 		if (r < 0)
 			return err_errno(err, r, "launcher names vCPU thread %lld",
 					 (long long)json_integer_value(tid));
 		r = check_member(pod, pod->vcpu_tids[i], err);
+		if (r == 0)
+			r = check_new(pod, i, err);
 	}
-	return r;
+	return r < 0 ? r : launcher_watch_qemu(pod, err);
 }

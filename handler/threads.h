@@ -7,6 +7,7 @@
 /*
  * reply: the launcher's, with "qemuPid" and "vcpus" in numbers of its own pid namespace. Sets
  * pod->qemu_pid and pod->vcpu_tids to the host's numbers: found through NSpid below the recorded PID 1,
- * each one in the pod's cgroups, as many as the VM has vCPUs. Anything else is an error.
+ * each one in the pod's cgroups, as many as the VM has vCPUs. Anything else is an error. QEMU is then
+ * watched (handler/launcher.h).
  */
 int threads_find(struct pod *pod, const json_t *reply, struct err *err);

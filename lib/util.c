@@ -55,6 +55,15 @@ char *xasprintf(const char *fmt, ...)
 	return checked(n < 0 ? NULL : s);
 }
 
+void str_printable(const char *text, char *ret, size_t size)
+{
+	size_t i;
+
+	for (i = 0; text[i] && i + 1 < size; i++)
+		ret[i] = text[i] < ' ' || text[i] > '~' ? '?' : text[i];
+	ret[i] = 0;
+}
+
 const char *str_after(const char *s, const char *prefix)
 {
 	size_t n = strlen(prefix);

@@ -70,5 +70,8 @@ static inline int str_eq(const char *a, const char *b)
 	return a == b || (a && b && __builtin_strcmp(a, b) == 0);
 }
 
+/* A stranger's text for terminals and conditions: every byte that is not printable ASCII becomes '?'. */
+void str_printable(const char *text, char *ret, size_t size);
+
 /* Does s begin with prefix? Returns what follows it, or NULL. */
 const char *str_after(const char *s, const char *prefix);

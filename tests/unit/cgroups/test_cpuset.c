@@ -321,15 +321,43 @@ static void test_drift_is_seen_and_repaired(void **state)
 	json_decref(j);
 }
 
+/* What another root sees of our pods: the emu CPUs, never its own pods'. */
+static void test_foreign_cpus(void **state)
+{
+	struct fixture *f = *state;
+	struct cgroup_pod_spec spec = two_cpu_spec(UID_A, false);
+	struct cgroup_host *other = NULL;
+	struct err err = {0};
+	cpu_set_t before, seen, ours;
+	char tag[9];
+
+	(void)snprintf(tag, sizeof tag, "%s", fix_tag);
+	tag[0] = tag[0] == '0' ? '1' : '0';
+	assert_int_equal(cgroup_host_open(tag, &other, &err), 0);
+	assert_int_equal(cgroup_foreign_cpus(f->host, &before, &err), 0);
+	CPU_SET(last_cpu, &spec.emu);
+	fix_create(f, &spec);
+	assert_int_equal(cgroup_foreign_cpus(other, &seen, &err), 0);
+	assert_true(CPU_ISSET(0, &seen) && CPU_ISSET(last_cpu, &seen));
+	assert_int_equal(cgroup_foreign_cpus(f->host, &ours, &err), 0);
+	assert_true(CPU_EQUAL(&before, &ours));
+	cgroup_host_free(other);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 static int run(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_vcpu_thread_runs_on_its_cpu_only), T(test_read_shows_threads_where_they_are),
-		T(test_strangers_are_not_moved),	  T(test_exclusivity),
-		T(test_emu_never_meets_own_vcpus),	  T(test_pool_shrinks_and_grows_live),
-		T(test_top_group_follows_its_pods),	  T(test_drift_is_seen_and_repaired),
+		T(test_vcpu_thread_runs_on_its_cpu_only),
+		T(test_read_shows_threads_where_they_are),
+		T(test_strangers_are_not_moved),
+		T(test_exclusivity),
+		T(test_emu_never_meets_own_vcpus),
+		T(test_pool_shrinks_and_grows_live),
+		T(test_top_group_follows_its_pods),
+		T(test_drift_is_seen_and_repaired),
+		T(test_foreign_cpus),
 	};
 
 	last_cpu = (int)sysconf(_SC_NPROCESSORS_ONLN) - 1;

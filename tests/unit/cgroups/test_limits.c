@@ -31,7 +31,7 @@ static void test_files_hold_the_limits(void **state)
 	assert_string_equal(fix_file("cpu", "/pod-" UID_A, "cpu.cfs_quota_us"), "25000");
 	assert_string_equal(fix_file("cpu", "/pod-" UID_A, "cpu.cfs_period_us"), "50000");
 	assert_string_equal(fix_file("cpu", "/pod-" UID_A, "cpu.shares"), "512");
-	assert_string_equal(fix_file("devices", "/pod-" UID_A, "devices.list"), "");
+	assert_string_equal(fix_file("devices", "/pod-" UID_A, "devices.list"), "a *:* rwm");
 }
 
 static void test_value_the_kernel_bends_is_refused(void **state)
@@ -222,7 +222,8 @@ static void test_devices(void **state)
 	struct cgroup_device any = {'c', 1, 0, true, "mr"};
 	struct cgroup_device block = {'b', 1, 3, false, "rwm"};
 
-	assert_int_equal(devices_allowed(f, NULL, 0), 0);
+	assert_int_equal(devices_allowed(f, &null_all, 0), 0);		   /* a list of none */
+	assert_int_equal(devices_allowed(f, NULL, 0), 1 | 2 | 4 | 8 | 16); /* no list */
 	assert_int_equal(devices_allowed(f, &null_all, 1), 1 | 2 | 8);
 	assert_int_equal(devices_allowed(f, null_twice, 2), 1 | 8);
 	assert_int_equal(devices_allowed(f, &any, 1), 1 | 4 | 8 | 16);

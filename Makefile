@@ -99,7 +99,7 @@ define unit_rule
 $(BUILD)/unit/$(1)/%: $(BUILD)/tests/unit/$(1)/%.o $(call archives,$(call below,$(1)))
 	@mkdir -p $$(@D)
 	$$(call say,LD)$(CC) $(LDFLAGS) -o $$@ $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group \
-		$(call pkg_libs,$(call below,$(1))) -lcmocka
+		$$(call pkg_libs,$(call below,$(1))) -lcmocka
 endef
 $(foreach f,$(FOLDERS),$(eval $(call unit_rule,$(f))))
 

@@ -34,7 +34,8 @@ struct plan_disk {
 	enum plan_device device;
 	enum plan_bus bus;
 	enum plan_source source;
-	enum plan_format format; /* told to QEMU, never probed; qcow2 by suffix, else raw */
+	/* told to QEMU, never probed. hostDisk: qcow2 by suffix, else raw; emptyDisk: qcow2 */
+	enum plan_format format;
 	char *path;		 /* hostDisk.path, absolute; NULL for an emptyDisk */
 	bool create;		 /* hostDisk.type DiskOrCreate */
 	uint64_t capacity;	 /* bytes; 0: what the image has */

@@ -210,11 +210,24 @@ static int start_own(const struct paths *p, bool own_root, struct err *err)
 
 static void on_alarm(int sig)
 {
-	(void)sig; /* only there to interrupt flock */
+	(void)sig; /* only there to interrupt the wait */
 }
 
-/* flock with an end: a blocking one, interrupted by a timer that fires again in case it came early. */
-static int lock_within(int fd, unsigned seconds)
+static int wait_flock(int fd)
+{
+	return flock(fd, LOCK_EX) < 0 ? -errno : 0;
+}
+
+/* The handler's own lock is one of its process (handler/handler.c). */
+static int wait_process_lock(int fd)
+{
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+	return fcntl(fd, F_SETLKW, &whole) < 0 ? -errno : 0;
+}
+
+/* A lock with an end: a blocking one, interrupted by a timer that fires again in case it came early. */
+static int lock_within(int fd, int (*wait)(int fd), unsigned seconds)
 {
 	const struct sigaction catch = {.sa_handler = on_alarm};
 	const struct itimerval on = {.it_value = {.tv_sec = seconds}, .it_interval = {.tv_sec = 1}};
@@ -224,7 +237,7 @@ static int lock_within(int fd, unsigned seconds)
 
 	if (sigaction(SIGALRM, &catch, &before) < 0 || setitimer(ITIMER_REAL, &on, NULL) < 0)
 		return -errno;
-	r = flock(fd, LOCK_EX) < 0 ? -errno : 0;
+	r = wait(fd);
 	(void)setitimer(ITIMER_REAL, &off, NULL);
 	(void)sigaction(SIGALRM, &before, NULL);
 	return r == -EINTR ? -ETIMEDOUT : r;
@@ -237,7 +250,7 @@ static int lock_within(int fd, unsigned seconds)
 static int wait_old_handler(const struct paths *p, struct err *err)
 {
 	_cleanup_fd_ int fd = openat(p->run_fd, "handler.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	int r = fd < 0 ? -errno : lock_within(fd, LOCK_SECS);
+	int r = fd < 0 ? -errno : lock_within(fd, wait_process_lock, LOCK_SECS);
 
 	if (r == -ETIMEDOUT)
 		return autostart_probe(p) == 0 ? 0
@@ -263,7 +276,7 @@ int autostart(const struct paths *p, bool own_root, struct err *err)
 	lock = openat(p->run_fd, "start.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (lock < 0)
 		return err_errno(err, -errno, "%s/start.lock", p->run);
-	r = lock_within(lock, READY_MS / 1000);
+	r = lock_within(lock, wait_flock, READY_MS / 1000);
 	if (r < 0)
 		return err_errno(err, r == -ETIMEDOUT ? -ENOTCONN : r,
 				 "%s/start.lock: another virtpod starts a handler and does not end",

@@ -100,8 +100,11 @@ int config_load(struct handler *h, struct err *err)
 		r = store_list(h->store, KUBELET_KIND, NULL, &kubelets, err);
 	if (r == 0) /* a singleton: the first one is the only one */
 		r = policy_of(h, json_array_get(kubelets, 0), &policy, err);
-	if (r < 0)
+	h->config_err = (struct err){0};
+	if (r < 0) {
+		(void)err_set(&h->config_err, r, "configuration: %s", err ? err->msg : "damaged");
 		return r;
+	}
 	h->cluster = cluster;
 	h->policy = policy;
 	return 0;

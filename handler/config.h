@@ -4,7 +4,7 @@
 
 #include "handler/handler.h"
 
-/* Read them all again; on an error what was in force stays. */
+/* Read them all again; on an error what was in force stays, and no VM starts until it is mended. */
 int config_load(struct handler *h, struct err *err);
 
 /*

@@ -24,6 +24,7 @@ struct handler {
 	struct cpu_topology topology;
 
 	/* read from the configuration objects again whenever one changes (handler/config.c) */
+	struct err config_err; /* why the stored ones are not in force: then no VM starts */
 	struct cluster_config cluster;
 	struct cpu_policy policy;
 

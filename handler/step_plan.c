@@ -21,6 +21,8 @@ int step_admit(struct pod *pod, struct err *err)
 	_cleanup_causes_ struct causes causes = {0};
 	const struct kind *kind;
 
+	if (pod->h->config_err.code)
+		return err_set(err, pod->h->config_err.code, "%s", pod->h->config_err.msg);
 	if (admit(pod->vmi, pod->record.ns, &kind, &causes) < 0)
 		return causes_to_err(&causes, err);
 	return 0;

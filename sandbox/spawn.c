@@ -91,7 +91,14 @@ static int agent_clone(const struct sandbox_spawn *s, struct child_io *io, struc
 
 	started.pid = sys_clone_sibling(clone_flags(&s->layers), s->cgroup_fd, &pidfd);
 	if (started.pid < 0)
-		return err_errno(err, started.pid, "sandbox: cloning the pod's first process");
+		return err_errno(err, started.pid,
+				 started.pid == -EPERM && s->layers.user
+					 ? "sandbox: cloning the pod's first process (no user "
+					   "namespaces here: in a chroot the kernel makes none)"
+				 : started.pid == -ENOSPC || started.pid == -EUSERS
+					 ? "sandbox: cloning the pod's first process (see "
+					   "/proc/sys/user/max_*_namespaces)"
+					 : "sandbox: cloning the pod's first process");
 	if (started.pid == 0) {
 		pidfd = -1; /* the number is the parent's */
 		child_run(s, io);

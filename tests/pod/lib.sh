@@ -62,6 +62,7 @@ vp() {
 pod_begin() {
 	local image
 	[ "$(id -u)" -eq 0 ] || { echo "Bail out! pod tests need root"; exit 1; }
+	take_turns
 	WORK=$(mktemp -d "${TMPDIR:-/tmp}/vptest.XXXXXX")
 	ROOT=$WORK/root
 	trap pod_cleanup EXIT
@@ -73,6 +74,13 @@ pod_begin() {
 		cp "$BUILD/guest/vmlinuz" "$BUILD/guest/initrd" "$image/" || exit 1
 	config >"$WORK/config.yaml"
 	host_state >"$WORK/before"
+}
+
+# One pod test at a time on this host: they want the same CPU. The lock's holder ends with our end of
+# its pipe, however we end.
+take_turns() {
+	coproc TURN { exec flock /run/virtpod-test.lock -c 'echo mine; exec cat'; }
+	read -r <&"${TURN[0]}"
 }
 
 # The plan line and the exit status; the trap cleans.
@@ -99,6 +107,7 @@ pod_cleanup() {
 	for pid in $(root_pids) $(handler_pids "$ROOT"); do kill -KILL "$pid"; done
 	for pid in $(root_pids); do wait_gone "$pid" 10; done
 	cleanup_kernel
+	eval "exec ${TURN[1]}>&-"
 	wait
 	rm -rf --one-file-system "$WORK"
 }

@@ -90,7 +90,7 @@ other_root() {
 	handler_start "$OTHER_ROOT" || { not_ok "a second root has its own handler" "$(tail -n 1 "$WORK/handler.log")"; HANDLER_PID=$first; return; }
 	"$BUILD/virtpod" --root "$OTHER_ROOT" apply -f "$WORK/config.yaml" >/dev/null
 	vmi vt-othercpu dedicated >"$WORK/other.json"
-	timeout 60 "$BUILD/virtpod" --root "$OTHER_ROOT" run -f "$WORK/other.json" --rm >"$WORK/other.err" 2>&1
+	timeout 20 "$BUILD/virtpod" --root "$OTHER_ROOT" run -f "$WORK/other.json" --rm >"$WORK/other.err" 2>&1
 	status=$?
 	is "two roots: a CPU that the other holds is refused" "$status" 3
 	like "two roots: the message names the root that holds it" "$(cat "$WORK/other.err")" "$ROOT([^.]|$)"

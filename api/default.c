@@ -10,7 +10,7 @@
 #include "api/uuid.h"
 #include "lib/json.h"
 
-/* KubeVirt's own name space for firmware UUIDs (facts, node side 7.1). */
+/* KubeVirt's own name space for firmware UUIDs (pkg/virt-controller/watch/vm). */
 static const uint8_t firmware_ns[16] = {0x6a, 0x1a, 0x24, 0xa1, 0x40, 0x61, 0x46, 0x07,
 					0x8b, 0xf4, 0xa3, 0x96, 0x3d, 0x0c, 0x58, 0x95};
 

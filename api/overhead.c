@@ -6,7 +6,7 @@
 
 #define MIB ((uint64_t)1 << 20)
 
-/* KubeVirt's numbers (facts, node side 4.9). */
+/* KubeVirt's numbers (pkg/hypervisor/kvm/hypervisorbackend.go). */
 #define OVERHEAD_PROCESSES ((25 + 100 + 25 + 40 + 50) * MIB) /* monitor to QEMU itself */
 #define OVERHEAD_VCPU	   (8 * MIB)
 #define OVERHEAD_IOTHREAD  (8 * MIB)

@@ -11,7 +11,7 @@ uint64_t memory_guest(const json_t *vmi);
 
 /*
  * Bytes that a VM's processes need beside guest memory: KubeVirt's formula for what is built
- * (facts of its node side), the page-table term taken from guest memory.
+ * (pkg/hypervisor/kvm), the page-table term taken from guest memory.
  */
 uint64_t memory_overhead(const json_t *vmi);
 

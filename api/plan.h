@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PLAN_MAX_VCPUS 512 /* KubeVirt's own cap (facts 4.10) */
+#define PLAN_MAX_VCPUS 512 /* KubeVirt's own cap (pkg/defaults) */
 #define PLAN_MAX_DISKS 32
 #define PLAN_MAX_NICS  8
 #define PLAN_MAX_NAME  64 /* a DNS-1123 label with its NUL */
@@ -36,10 +36,10 @@ struct plan_disk {
 	enum plan_source source;
 	/* told to QEMU, never probed. hostDisk: qcow2 by suffix, else raw; emptyDisk: qcow2 */
 	enum plan_format format;
-	char *path;		 /* hostDisk.path, absolute; NULL for an emptyDisk */
-	bool create;		 /* hostDisk.type DiskOrCreate */
-	uint64_t capacity;	 /* bytes; 0: what the image has */
-	char *serial;		 /* or NULL */
+	char *path;	   /* hostDisk.path, absolute; NULL for an emptyDisk */
+	bool create;	   /* hostDisk.type DiskOrCreate */
+	uint64_t capacity; /* bytes; 0: what the image has */
+	char *serial;	   /* or NULL */
 	bool readonly;
 	bool shareable;
 	enum plan_cache cache;

@@ -4,6 +4,7 @@
 #include "handler/adopt.h"
 #include "handler/config.h"
 #include "handler/hostcpus.h"
+#include "handler/images.h"
 #include "handler/kvm.h"
 #include "handler/loop.h"
 #include "handler/pod.h"
@@ -135,6 +136,7 @@ void handler_close(struct handler *h)
 	server_close(h);
 	while (h->pods)
 		pod_free(h->pods); /* their VMs live on: the next handler adopts them */
+	images_drop(h);
 	sd_event_source_disable_unref(h->reconcile);
 	json_decref(h->refused);
 	cgroup_host_free(h->cgroups);

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <systemd/sd-event.h>
 
+struct image;
 struct pod;
 struct watch;
 struct server;
@@ -29,6 +30,7 @@ struct handler {
 	struct cpu_policy policy;
 
 	struct pod *pods;	    /* list of every pod that holds anything */
+	struct image *images;	    /* files of images as sealed memfds (handler/images.c) */
 	struct watch *watches;	    /* open watch streams (handler/watch.c) */
 	struct server *server;	    /* the API on run/handler.sock */
 	sd_event_source *reconcile; /* armed by handler_kick */

@@ -64,11 +64,72 @@ static int copy_all(int to, int from, off_t size)
 	return 0;
 }
 
-int images_load(struct handler *h, const char *reference, const char *path, int *ret_memfd,
-		struct err *err)
+/* One copy of a file serves every VM that boots it: nobody can change it, not even we. */
+struct image {
+	struct image *next;
+	struct stat st; /* of the file when it was copied */
+	int memfd;	/* owned */
+};
+
+static bool same_file(const struct stat *a, const struct stat *b)
 {
-	_cleanup_fd_ int image = -1, file = -1, mem = -1;
-	struct stat st;
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+static const struct image *find_copy(const struct handler *h, const struct stat *st)
+{
+	for (const struct image *i = h->images; i; i = i->next)
+		if (same_file(&i->st, st))
+			return i;
+	return NULL;
+}
+
+void images_drop(struct handler *h)
+{
+	while (h->images) {
+		struct image *i = h->images;
+
+		h->images = i->next;
+		(void)fd_close(i->memfd);
+		free(i);
+	}
+}
+
+static int copy_sealed(int file, off_t size, int *ret)
+{
+	_cleanup_fd_ int mem = memfd_create("image", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int r;
+
+	if (mem < 0)
+		return -errno;
+	r = copy_all(mem, file, size);
+	if (r < 0)
+		return r;
+	if (fchmod(mem, 0444) < 0 ||
+	    fcntl(mem, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
+		return -errno;
+	*ret = TAKE_FD(mem);
+	return 0;
+}
+
+static int keep_copy(struct handler *h, int file, const struct stat *st, struct image **ret)
+{
+	int mem = -1, r = copy_sealed(file, st->st_size, &mem);
+
+	if (r < 0)
+		return r;
+	*ret = xcalloc(1, sizeof **ret);
+	**ret = (struct image){.next = h->images, .st = *st, .memfd = mem};
+	h->images = *ret;
+	return 0;
+}
+
+static int open_file(struct handler *h, const char *reference, const char *path, int *ret,
+		     struct stat *ret_st, struct err *err)
+{
+	_cleanup_fd_ int image = -1, file = -1;
 	int r = open_image(h, reference, &image, err);
 
 	if (r < 0)
@@ -77,22 +138,38 @@ int images_load(struct handler *h, const char *reference, const char *path, int 
 			RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 	if (file < 0)
 		return err_errno(err, file, "image \"%s\": %s", reference, path);
-	if (fstat(file, &st) < 0)
+	if (fstat(file, ret_st) < 0)
 		return err_errno(err, -errno, "image \"%s\": %s", reference, path);
-	if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size > IMAGE_FILE_MAX || st.st_size == 0)
+	if (!S_ISREG(ret_st->st_mode) || (uint64_t)ret_st->st_size > IMAGE_FILE_MAX ||
+	    ret_st->st_size == 0)
 		return err_set(err, -EINVAL,
 			       "image \"%s\": %s: must be a regular file of 1 byte to 1 GiB",
 			       reference, path);
-	mem = memfd_create("image", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (mem < 0)
-		return err_errno(err, -errno, "memfd");
-	r = copy_all(mem, file, st.st_size);
-	if (r == 0 &&
-	    (fchmod(mem, 0444) < 0 ||
-	     fcntl(mem, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0))
-		r = -errno;
+	*ret = TAKE_FD(file);
+	return 0;
+}
+
+int images_load(struct handler *h, const char *reference, const char *path, int *ret_memfd,
+		struct err *err)
+{
+	_cleanup_fd_ int file = -1;
+	const struct image *copy;
+	struct image *made = NULL;
+	struct stat st;
+	int fd, r = open_file(h, reference, path, &file, &st, err);
+
 	if (r < 0)
-		return err_errno(err, r, "image \"%s\": %s: copy", reference, path);
-	*ret_memfd = TAKE_FD(mem);
+		return r;
+	copy = find_copy(h, &st);
+	if (!copy) {
+		r = keep_copy(h, file, &st, &made);
+		if (r < 0)
+			return err_errno(err, r, "image \"%s\": %s: copy", reference, path);
+		copy = made;
+	}
+	fd = fcntl(copy->memfd, F_DUPFD_CLOEXEC, 0);
+	if (fd < 0)
+		return err_errno(err, -errno, "image \"%s\": %s", reference, path);
+	*ret_memfd = fd;
 	return 0;
 }

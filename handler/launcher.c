@@ -43,6 +43,25 @@ void launcher_read_outcome(struct pod *pod)
 		log_warning("%s/%s: %s, ignoring", pod->record.ns, pod->record.name, err.msg);
 }
 
+/*
+ * A guest that the kernel killed for its memory limit: QEMU and the launcher can't tell, the group's
+ * counter can. Said before the groups go.
+ */
+static void note_oom(struct pod *pod)
+{
+	_cleanup_json_ json_t *state = NULL;
+	struct outcome *o = &pod->outcome;
+
+	if (o->kind == OUTCOME_SHUTDOWN || o->kind == OUTCOME_WATCHDOG ||
+	    cgroup_pod_read(pod->h->cgroups, pod->record.uid, &state, NULL) < 0 ||
+	    !json_u64(state, "events.oomKills", 0))
+		return;
+	o->kind = OUTCOME_CRASHED;
+	(void)snprintf(o->message, sizeof o->message,
+		       "killed by the kernel: the pod's memory limit of %llu MiB was reached",
+		       pod->plan ? (unsigned long long)pod->plan->memory_limit >> 20 : 0);
+}
+
 static int on_exit_event(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
 	struct pod *pod = userdata;
@@ -52,6 +71,7 @@ static int on_exit_event(sd_event_source *source, int fd, uint32_t revents, void
 	(void)revents;
 	reap(fd);
 	launcher_read_outcome(pod);
+	note_oom(pod);
 	pod->exit_source = sd_event_source_disable_unref(pod->exit_source);
 	pod->stop_timer = sd_event_source_disable_unref(pod->stop_timer);
 	pod->qemu_source = sd_event_source_disable_unref(pod->qemu_source);

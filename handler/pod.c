@@ -2,6 +2,7 @@
 #include "handler/pod.h"
 
 #include "handler/channel.h"
+#include "handler/images.h"
 #include "handler/launcher.h"
 #include "handler/status.h"
 #include "handler/vmi.h"
@@ -201,6 +202,8 @@ static void finish(struct pod *pod)
 		(void)json_object_set_new(h->refused, pod->record.uid,
 					  json_integer((json_int_t)h->changes));
 	pod_free(pod);
+	if (!h->pods)
+		images_drop(h);
 	if (refused)
 		handler_kick(h);
 	else

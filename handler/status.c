@@ -171,7 +171,7 @@ void status_set_timing(json_t *status, const json_t *timing, uint64_t total_us)
 	(void)json_object_set_new(status, "virtpod.io/startMicroseconds", t);
 }
 
-/* Phase by outcome: facts 2.4. Killed counts as success only when no better end was to be had. */
+/* Phase by outcome, as KubeVirt's calculateVmPhaseForStatusReason. Killed counts as success only when no better end was to be had. */
 static const char *final_phase(const struct outcome *o, uint32_t grace_seconds)
 {
 	switch (o->kind) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A VMI's status as KubeVirt shapes it (facts 2.4, 2.5): phases, their times, conditions. Pure. */
+/* A VMI's status as KubeVirt shapes it (pkg/virt-handler/vm.go): phases, their times, conditions. Pure. */
 #pragma once
 
 #include "api/outcome.h"

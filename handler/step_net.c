@@ -110,17 +110,15 @@ static int remove_nic(struct pod *pod, const struct plan_nic *nic, struct err *e
 	struct link_names names;
 	struct l2bridge_spec spec;
 	struct err refusal = {0};
-	int r;
+	int r, bridge;
 
 	link_names(&pod->h->paths, pod->record.uid, nic, &names);
 	fill_spec(pod, nic, &names, &spec);
 	r = l2bridge_teardown(&spec, err);
-	if (r < 0)
-		return r;
-	r = net_bridge_remove(names.bridge, names.bridge_tag, &refusal);
-	if (r < 0 && r != -EPERM) /* EPERM: it never was ours, the step failed for that */
-		return err_set(err, r, "%s", refusal.msg);
-	return 0; /* 1: another pod's port is on it */
+	bridge = net_bridge_remove(names.bridge, names.bridge_tag, &refusal);
+	if (bridge < 0 && bridge != -EPERM) /* EPERM: it never was ours, the step failed for that */
+		r = r < 0 ? r : err_set(err, bridge, "%s", refusal.msg);
+	return r; /* 1: another pod's port is on the bridge */
 }
 
 int undo_net(struct pod *pod, struct err *err)

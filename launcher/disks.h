@@ -5,7 +5,7 @@
 #include "launcher/argv.h"
 
 /*
- * Fill in CACHE_DEFAULT and IO_DEFAULT as KubeVirt does (facts 7.5): cache none where O_DIRECT works,
+ * Fill in CACHE_DEFAULT and IO_DEFAULT as KubeVirt does (pkg/virt-launcher/virtwrap/converter): cache none where O_DIRECT works,
  * else writethrough; io native with cache none on a block device or a fully allocated file. Sets
  * fds->preallocated. -EINVAL when a descriptor's access mode is not the plan's, or O_DIRECT was asked
  * for (cache none, shareable) and does not work.

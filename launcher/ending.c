@@ -61,13 +61,26 @@ static void by_exit(const struct ending *e, struct outcome *o)
 	}
 }
 
+static void not_started(const struct ending *e, struct outcome *o)
+{
+	char text[80];
+
+	if (e->killed_by_sig)
+		(void)snprintf(text, sizeof text, "QEMU did not start: it died of signal %d (%s)",
+			       e->status, strsignal(e->status));
+	else
+		(void)snprintf(text, sizeof text, "QEMU did not start: it ended with status %d",
+			       e->status);
+	set(o, OUTCOME_QEMU_FAILED, e->words[0] ? "QEMU did not start" : text, e->words);
+}
+
 void ending_classify(const struct ending *e, struct outcome *ret)
 {
 	*ret = (struct outcome){.exit_status = e->killed_by_sig ? -e->status : e->status};
 	if (e->failure[0])
 		set(ret, OUTCOME_QEMU_FAILED, e->failure, e->words);
 	else if (!e->started && !e->sent)
-		set(ret, OUTCOME_QEMU_FAILED, "QEMU did not start", e->words);
+		not_started(e, ret);
 	else if (e->killed_by_sig)
 		by_signal(e, ret);
 	else

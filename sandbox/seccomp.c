@@ -5,6 +5,7 @@
 #include "sandbox/syscall_table.h"
 
 #include <errno.h>
+#include <linux/if_tun.h>
 #include <linux/sched.h>
 #include <seccomp.h>
 #include <stdint.h>
@@ -46,10 +47,16 @@ static const struct {
 };
 
 /*
- * Feeding a terminal from behind. The kernel looks at 32 bits of the request, so the comparison must
- * do so, too: else a request with a bit set above them would pass (CVE-2019-10063).
+ * Feeding a terminal from behind; and what a tap's descriptor lets its holder do to the host or to
+ * the tap itself beyond what QEMU needs (queues, offloads, header sizes): its kernel log, owner, life,
+ * filters. The kernel looks at 32 bits of the request, so the comparison must do so, too: else a
+ * request with a bit set above them would pass (CVE-2019-10063).
  */
-static const unsigned never_ioctls[] = {TIOCSTI, TIOCLINUX};
+static const unsigned never_ioctls[] = {
+	TIOCSTI,	 TIOCLINUX,	TUNSETDEBUG,	    TUNSETIFF,	      TUNSETPERSIST,
+	TUNSETOWNER,	 TUNSETGROUP,	TUNSETLINK,	    TUNSETTXFILTER,   TUNATTACHFILTER,
+	TUNDETACHFILTER, TUNSETIFINDEX, TUNSETSTEERINGEBPF, TUNSETFILTEREBPF, TUNSETCARRIER,
+};
 
 static int add_calls(scmp_filter_ctx ctx, unsigned who)
 {

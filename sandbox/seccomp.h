@@ -3,7 +3,7 @@
  * System call allowlists of the pod (x86-64; other ABIs are killed). Filters are inherited: the
  * launcher's allows all that QEMU needs, QEMU's child adds its tighter one right before its execve,
  * and QEMU's own -sandbox comes on top. What isn't listed fails with ENOSYS, as in KubeVirt's profile
- * (facts 6), so that programs take their fallbacks; in audit mode it is logged and allowed.
+ * (pkg/virt-handler/seccomp), so that programs take their fallbacks; in audit mode it is logged and allowed.
  */
 #pragma once
 

@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-/* The pod's only id inside its user namespace: KubeVirt's qemu user (runAsUser, facts 6). */
+/* The pod's only id inside its user namespace: KubeVirt's qemu user (its pods' runAsUser). */
 #define SANDBOX_INNER_ID 107
 
 #define SANDBOX_SPAWN_MAX_FDS 16

@@ -164,6 +164,56 @@ static void test_exit_without_outcome(void **state)
 	}
 }
 
+/* The kernel ends a process of the pod's for its memory limit: the reason is told, whoever is silent. */
+static void test_out_of_memory(void **state)
+{
+	struct lab *l = *state;
+	struct cgroup_pod_spec spec = {.uid = UID_A, .limits = {.memory_max = 16 << 20}};
+	struct fake f;
+	pid_t eater;
+	int status;
+
+	CPU_SET(0, &spec.emu);
+	assert_int_equal(cgroup_pod_create(l->h.cgroups, &spec, &l->err), 0);
+	f = fake_open(l, UID_A, POD_RUNNING);
+	f.pod->plan = xcalloc(1, sizeof *f.pod->plan);
+	f.pod->plan->memory_limit = 16 << 20;
+	eater = fork();
+	assert_true(eater >= 0);
+	if (eater == 0) {
+		char *p;
+
+		if (cgroup_pod_enter(l->h.cgroups, UID_A, NULL) < 0)
+			_exit(1);
+		p = mmap(NULL, 64 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			 0);
+		memset(p, 1, 64 << 20);
+		_exit(2);
+	}
+	assert_int_equal(waitpid(eater, &status, 0), eater);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	assert_int_equal(kill(f.pid, SIGKILL), 0);
+	until_gone(l, UID_A);
+	assert_status(l, UID_A, "Failed", "the pod's memory limit of 16 MiB was reached");
+	fake_close(&f);
+}
+
+/* QEMU has ended and its launcher does not care: the pod is ended all the same. */
+static void test_qemu_ends_alone(void **state)
+{
+	struct lab *l = *state;
+	struct fake f = fake_open(l, UID_A, POD_RUNNING);
+
+	f.pod->qemu_pid = fork();
+	assert_true(f.pod->qemu_pid >= 0);
+	if (f.pod->qemu_pid == 0)
+		_exit(0);
+	assert_int_equal(launcher_watch_qemu(f.pod, &l->err), 0);
+	until_gone(l, UID_A); /* five seconds' patience, then SIGKILL */
+	assert_status(l, UID_A, "Failed", "\"reason\":\"None\"");
+	fake_close(&f);
+}
+
 static void test_exit_while_starting(void **state)
 {
 	struct lab *l = *state;
@@ -509,6 +559,8 @@ static int run(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_exit),
 		TEST(test_exit_without_outcome),
+		TEST(test_out_of_memory),
+		TEST(test_qemu_ends_alone),
 		TEST(test_exit_while_starting),
 		TEST(test_exit_of_an_adopted_one),
 		TEST(test_fail_kills),

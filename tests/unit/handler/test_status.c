@@ -50,7 +50,7 @@ static void test_condition_transition(void **state)
 	assert_null(status_condition(s, "Paused"));
 }
 
-/* facts 2.4: which end is which phase */
+/* Which end is which phase. */
 static void test_outcomes(void **state)
 {
 	static const struct {

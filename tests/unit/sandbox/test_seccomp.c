@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/if_tun.h>
 #include <linux/sched.h>
 #include <pthread.h>
 #include <sched.h>
@@ -132,6 +133,17 @@ static int call_netlink(void)
 static int call_inet(void)
 {
 	return errno_of(socket(AF_INET, SOCK_STREAM, 0));
+}
+
+/* On any descriptor: allowed ones reach the file and are ENOTTY there. */
+static int call_tunsetdebug(void)
+{
+	return errno_of(ioctl(0, TUNSETDEBUG, 1));
+}
+
+static int call_tunsetoffload(void)
+{
+	return errno_of(ioctl(0, TUNSETOFFLOAD, 0));
 }
 
 static int call_tiocsti(void)
@@ -315,6 +327,8 @@ static void each_filter_allows_what_it_says(void **state)
 		{"AF_UNIX", call_unix_pair, 0, 0},
 		{"AF_NETLINK", call_netlink, ENOSYS, ENOSYS},
 		{"AF_INET", call_inet, ENOSYS, ENOSYS},
+		{"TUNSETDEBUG", call_tunsetdebug, EPERM, EPERM},
+		{"TUNSETOFFLOAD", call_tunsetoffload, ENOTTY, ENOTTY},
 		{"TIOCSTI", call_tiocsti, EPERM, EPERM},
 		{"TIOCSTI with a high bit", call_tiocsti_high, EPERM, EPERM},
 		{"FIONREAD", call_fionread, 0, 0},

@@ -26,7 +26,7 @@ static const char usage[] =
 	"\n"
 	"virtpod's node agent: keeps the VMs of this host, serves the API on run/handler.sock.\n"
 	"\n"
-	"  --root DIR   keep everything below DIR instead of /etc, /var/lib and /run/virtpod\n"
+	"  --root DIR   keep everything below DIR instead of /var/lib/virtpod and /run/virtpod\n"
 	"  --on-demand  end after a few seconds without VM and client (how virtpod starts it)\n"
 	"  -v           log debug messages, too\n"
 	"  --version    print the version\n";

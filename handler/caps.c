@@ -13,7 +13,6 @@ static const struct {
 } kept[] = {
 	{CAP_SYS_ADMIN, "namespaces, mounts, setns, cgroup trees"},
 	{CAP_NET_ADMIN, "links, taps, bridges"},
-	{CAP_NET_RAW, "packet sockets of link checks"},
 	{CAP_MKNOD, "nodes of the pods' /dev"},
 	{CAP_CHOWN, "and their owners"},
 	{CAP_SETUID, "uid maps, the spawn child's change of identity"},

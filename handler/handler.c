@@ -137,7 +137,7 @@ void handler_close(struct handler *h)
 	while (h->pods)
 		pod_free(h->pods); /* their VMs live on: the next handler adopts them */
 	images_drop(h);
-	sd_event_source_disable_unref(h->reconcile);
+	loop_close(h);
 	json_decref(h->refused);
 	cgroup_host_free(h->cgroups);
 	store_close(h->store);

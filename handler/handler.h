@@ -36,8 +36,9 @@ struct handler {
 	sd_event_source *reconcile; /* armed by handler_kick */
 	/* counts what can make a refused start possible: objects changed, CPUs freed */
 	uint64_t changes;
-	unsigned idle_ticks; /* seconds without work, of an on-demand handler */
-	json_t *refused;     /* {uid: value of changes when its start was refused} */
+	unsigned idle_ticks;	/* seconds without work, of an on-demand handler */
+	json_t *refused;	/* {uid: {"changes": when its start was refused, "message": why}} */
+	sd_event_source *retry; /* armed while a start is refused (handler/loop.c) */
 
 	int lock_fd;	       /* run/handler.lock, held: one handler per root */
 	int launcher_fd;       /* virt-launcher's executable */

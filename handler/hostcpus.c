@@ -247,7 +247,6 @@ static int on_file(sd_event_source *source, const struct inotify_event *event, v
 	h->others_cpus = now;
 	if (cpuset_apply_shared(h, &err) < 0)
 		log_error("%s", err.msg);
-	handler_changed(h);
 	return 0;
 }
 

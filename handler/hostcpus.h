@@ -15,8 +15,9 @@ struct cpu_holders;
 int hostcpus_others(struct handler *h, struct cpu_holders *holders, struct err *err);
 
 /*
- * Follow the file: when other roots claim or give up CPUs, this root's shared pool follows, and a VM
- * that waits for CPUs is tried again.
+ * Follow the file: when other roots claim or give up CPUs, this root's shared pool follows. VMs that
+ * wait for CPUs are not woken by it, or two roots that both wait would wake each other for ever: the
+ * slow retry is theirs (handler/loop.h).
  */
 int hostcpus_watch(struct handler *h, struct err *err);
 

@@ -45,6 +45,14 @@ static int open_image(struct handler *h, const char *reference, int *ret, struct
 			       reference, h->paths.lib);
 	if (fd < 0)
 		return err_errno(err, fd, "image \"%s\"", reference);
+	if (faccessat(fd, "oci-layout", F_OK, 0) == 0) {
+		(void)fd_close(fd);
+		return err_set(
+			err, -ENOTSUP,
+			"image \"%s\": %s/images/%s is an OCI layout, which is not supported "
+			"yet: put the image's files themselves into that folder",
+			reference, h->paths.lib, reference);
+	}
 	*ret = fd;
 	return 0;
 }

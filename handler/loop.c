@@ -12,6 +12,8 @@
 #include "lib/log.h"
 
 #include <errno.h>
+#include <string.h>
+#include <time.h>
 
 static enum observed observe(const struct pod *pod)
 {
@@ -61,12 +63,13 @@ static uint32_t grace_of(const json_t *vmi, const struct pod *pod)
 /* Refused before, and nothing has changed since that could help? */
 static bool still_refused(const struct handler *h, const char *uid)
 {
-	const json_t *at = json_object_get(h->refused, uid);
+	const json_t *refusal = json_object_get(h->refused, uid);
 
-	return at && (uint64_t)json_integer_value(at) == h->changes;
+	return refusal && json_u64(refusal, "changes", 0) == h->changes;
 }
 
-static void reconcile_one(struct handler *h, const json_t *vmi)
+/* True when a VM was started: that takes milliseconds, which others should not wait for in a row. */
+static bool reconcile_one(struct handler *h, const json_t *vmi)
 {
 	struct pod *pod = pod_find(h, json_str(vmi, "metadata.uid"));
 	_cleanup_json_ json_t *status = vmi_status(h, vmi);
@@ -77,7 +80,7 @@ static void reconcile_one(struct handler *h, const json_t *vmi)
 		if (still_refused(h, json_str(vmi, "metadata.uid")))
 			break;
 		pod_start(pod_new(h, vmi, status));
-		break;
+		return true;
 	case ACTION_SHUTDOWN:
 		json_decref(pod->vmi); /* with its deletionTimestamp, for who watches */
 		pod->vmi = json_deep_copy(vmi);
@@ -89,6 +92,7 @@ static void reconcile_one(struct handler *h, const json_t *vmi)
 	case ACTION_NONE:
 		break;
 	}
+	return false;
 }
 
 static int on_reconcile(sd_event_source *source, void *userdata)
@@ -106,8 +110,50 @@ static int on_reconcile(sd_event_source *source, void *userdata)
 		return 0;
 	}
 	json_array_foreach (list, i, vmi)
-		reconcile_one(h, vmi);
+		if (reconcile_one(h, vmi)) {
+			handler_kick(h); /* the rest after what else waits in the loop */
+			break;
+		}
 	return 0;
+}
+
+#define RETRY_USEC (10 * 1000000ull)
+
+static int on_slow_retry(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct handler *h = userdata;
+
+	(void)source;
+	(void)usec;
+	h->retry = sd_event_source_disable_unref(h->retry);
+	if (json_object_size(h->refused))
+		handler_changed(h);
+	return 0;
+}
+
+void loop_refused(struct handler *h, const char *uid, const char *why)
+{
+	int r = 0;
+
+	(void)json_object_set_new(h->refused, uid,
+				  json_pack("{s:I, s:s%}", "changes", (json_int_t)h->changes,
+					    "message", why, strlen(why)));
+	if (!h->retry)
+		r = sd_event_add_time_relative(h->event, &h->retry, CLOCK_MONOTONIC, RETRY_USEC,
+					       /* accuracy= */ 1000000, on_slow_retry, h);
+	if (r < 0)
+		log_error("retry timer: %s", strerror(-r));
+}
+
+const char *loop_refusal(const struct handler *h, const char *uid)
+{
+	return json_str(json_object_get(h->refused, uid), "message");
+}
+
+void loop_close(struct handler *h)
+{
+	h->retry = sd_event_source_disable_unref(h->retry);
+	h->reconcile = sd_event_source_disable_unref(h->reconcile);
 }
 
 int loop_init(struct handler *h, struct err *err)

@@ -6,3 +6,13 @@
 
 /* Prepare the (disarmed) event source that handler_kick arms. */
 int loop_init(struct handler *h, struct err *err);
+void loop_close(struct handler *h);
+
+/*
+ * A start was refused: it is tried again after the next change of ours, and slowly in any case, for
+ * what changes where we don't see it (another root's VMs, other users' cpusets).
+ */
+void loop_refused(struct handler *h, const char *uid, const char *why);
+
+/* Why its last start was refused, borrowed; NULL when it was not. */
+const char *loop_refusal(const struct handler *h, const char *uid);

@@ -72,11 +72,9 @@ int paths_open(const char *root, int make, struct paths *ret, struct err *err)
 	if (root) {
 		p.lib = xasprintf("%s/lib", p.root);
 		p.run = xasprintf("%s/run", p.root);
-		p.etc = xasprintf("%s/etc", p.root);
 	} else {
 		p.lib = xstrdup("/var/lib/virtpod");
 		p.run = xstrdup("/run/virtpod");
-		p.etc = xstrdup("/etc/virtpod");
 	}
 	(void)snprintf(p.tag, sizeof p.tag, "%08x", hash_text(p.root));
 	r = open_dir(p.lib, make, 0755, &p.lib_fd, err);
@@ -95,8 +93,7 @@ void paths_close(struct paths *p)
 	free(p->root);
 	free(p->lib);
 	free(p->run);
-	free(p->etc);
 	p->lib_fd = fd_close(p->lib_fd);
 	p->run_fd = fd_close(p->run_fd);
-	p->root = p->lib = p->run = p->etc = NULL;
+	p->root = p->lib = p->run = NULL;
 }

@@ -4,6 +4,7 @@
 #include "handler/channel.h"
 #include "handler/images.h"
 #include "handler/launcher.h"
+#include "handler/loop.h"
 #include "handler/status.h"
 #include "handler/vmi.h"
 
@@ -106,12 +107,18 @@ void pod_publish(struct pod *pod)
 
 /* --- forward --------------------------------------------------------------------------------- */
 
+/* A start that was refused before is tried quietly. */
+static enum log_level pod_level(const struct pod *pod)
+{
+	return loop_refusal(pod->h, pod->record.uid) ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO;
+}
+
 void pod_start(struct pod *pod)
 {
 	pod->state = POD_STARTING;
 	pod->record.step = 0;
 	pod->start_began = now_us();
-	log_info("%s/%s: start", pod->record.ns, pod->record.name);
+	log_write(pod_level(pod), "%s/%s: start", pod->record.ns, pod->record.name);
 	walk_forward(pod);
 }
 
@@ -174,8 +181,10 @@ void pod_fail(struct pod *pod, const struct err *err)
 	pod->failure = *err;
 	pod->refused =
 		!pod_steps[pod->record.step].undo || pod->record.step == pod_step_index("cpus");
-	log_warning("%s/%s: step '%s' failed: %s", pod->record.ns, pod->record.name,
-		    pod_steps[pod->record.step].name, err->msg);
+	log_write(str_eq(loop_refusal(pod->h, pod->record.uid), err->msg) ? LOG_LEVEL_DEBUG
+									  : LOG_LEVEL_WARNING,
+		  "%s/%s: step '%s' failed: %s", pod->record.ns, pod->record.name,
+		  pod_steps[pod->record.step].name, err->msg);
 	pod_end(pod);
 }
 
@@ -197,10 +206,12 @@ static void finish(struct pod *pod)
 		log_error("%s", err.msg);
 	status_set_end(pod->status, &pod->outcome, &pod->failure, pod->refused, pod->grace_seconds);
 	pod_publish(pod);
-	log_info("%s/%s: everything of it is gone", pod->record.ns, pod->record.name);
+	log_write(pod_level(pod), "%s/%s: everything of it is gone", pod->record.ns,
+		  pod->record.name);
 	if (refused)
-		(void)json_object_set_new(h->refused, pod->record.uid,
-					  json_integer((json_int_t)h->changes));
+		loop_refused(h, pod->record.uid, pod->failure.msg);
+	else /* it may not be there */
+		(void)json_object_del(h->refused, pod->record.uid);
 	pod_free(pod);
 	if (!h->pods)
 		images_drop(h);

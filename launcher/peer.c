@@ -36,11 +36,6 @@ static void lose(struct peer *p)
 	p->ops->lost(p->arg);
 }
 
-bool peer_connected(const struct peer *p)
-{
-	return p->fd >= 0;
-}
-
 static int send_msg(struct peer *p, const json_t *msg)
 {
 	struct err err = {0};

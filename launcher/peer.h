@@ -39,5 +39,4 @@ void peer_refuse(struct peer *p, const struct reply_to *to, const struct err *wh
 /* -ENOTCONN, -EAGAIN (it does not read), -EMSGSIZE: the event was not sent. */
 int peer_event(struct peer *p, const json_t *event);
 
-bool peer_connected(const struct peer *p);
 void peer_free(struct peer *p); /* NULL is fine */

@@ -56,7 +56,42 @@ static void test_load(void **state)
 
 	put(l, "images/quay.example/guest:v1/boot/vmlinuz", "kernel");
 	assert_loads(l, "quay.example/guest:v1", "/boot/vmlinuz", "kernel");
+	images_drop(&l->h);
 	assert_int_equal(lab_count_fds(), before);
+}
+
+static ino_t inode_of_copy(struct lab *l)
+{
+	struct stat st;
+	int fd;
+
+	assert_int_equal(load(l, "i", "/vmlinuz", &fd), 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	(void)fd_close(fd);
+	return st.st_ino;
+}
+
+/* One copy for all VMs, and a new one when the file is another. */
+static void test_copied_once(void **state)
+{
+	struct lab *l = *state;
+	ino_t first;
+
+	put(l, "images/i/vmlinuz", "kernel");
+	first = inode_of_copy(l);
+	assert_true(inode_of_copy(l) == first);
+	put(l, "images/i/vmlinuz", "Kernel");
+	assert_true(inode_of_copy(l) != first);
+	assert_loads(l, "i", "/vmlinuz", "Kernel");
+	images_drop(&l->h);
+}
+
+static void test_oci_layout(void **state)
+{
+	struct lab *l = *state;
+
+	put(l, "images/o/oci-layout", "{}");
+	assert_refused(l, "o", "/vmlinuz", -ENOTSUP, "OCI layout, which is not supported yet");
 }
 
 /* The pod opens it again by /proc/self/fd, as another user, and changes nothing. */
@@ -162,8 +197,10 @@ static void test_long_name(void **state)
 static int run(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_load),       TEST(test_sealed),	TEST(test_absent),
-		TEST(test_no_way_out), TEST(test_links_inside), TEST(test_not_a_file),
+		TEST(test_load),	TEST(test_sealed),	 TEST(test_absent),
+		TEST(test_copied_once), TEST(test_sealed),	 TEST(test_absent),
+		TEST(test_oci_layout),	TEST(test_sealed),	 TEST(test_absent),
+		TEST(test_no_way_out),	TEST(test_links_inside), TEST(test_not_a_file),
 		TEST(test_long_name),
 	};
 

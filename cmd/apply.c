@@ -33,9 +33,15 @@ int apply_create(struct client *c, const struct manifest_item *item, json_t **re
 	return r;
 }
 
-/* Is the object that is there already what the manifest asks for? */
-static bool same_content(const json_t *there, const json_t *admitted)
+/* Both absent, both empty, or equal. */
+static bool same_map(const json_t *a, const json_t *b)
 {
+	return (!json_object_size(a) && !json_object_size(b)) || json_equal(a, b);
+}
+
+bool apply_same(const json_t *there, const json_t *admitted)
+{
+	static const char *const said[] = {"metadata.labels", "metadata.annotations"};
 	const char *key;
 	json_t *value;
 
@@ -43,7 +49,28 @@ static bool same_content(const json_t *there, const json_t *admitted)
 		if (!str_eq(key, "metadata") && !str_eq(key, "status") &&
 		    !json_equal(value, json_object_get(there, key)))
 			return false;
+	for (size_t i = 0; i < ARRAY_SIZE(said); i++)
+		if (!same_map(json_get(there, said[i]), json_get(admitted, said[i])))
+			return false;
 	return true;
+}
+
+/* The server's word, and, where the object can't be changed, how to get another one. */
+static int say_refusal(const struct manifest_item *item, int r, struct err *err)
+{
+	const char *name = object_name(item->object);
+	_cleanup_free_ char *why = err ? xstrdup(err->msg) : NULL;
+
+	if (r != -EINVAL || item->kind->configuration || !err) {
+		err_prefix(err, "%s", item->place);
+		return r;
+	}
+	err_clear(err);
+	return err_set(err, r,
+		       "%s: another %s %s is there already: %s; virtpod delete %s %s -n %s "
+		       "makes room for this one",
+		       item->place, label_kind(item->kind), name, why, label_kind(item->kind), name,
+		       manifest_ns(item));
 }
 
 /* An object that is there: configuration is replaced; a VM must be the same or is left alone. */
@@ -56,17 +83,15 @@ static int update(struct client *c, const struct manifest_item *item, enum appli
 	json_t *now = NULL;
 	int r = client_call(c, "GET", path, NULL, &there, err);
 
-	if (r == 0 && same_content(there, item->admitted)) {
+	if (r == 0 && apply_same(there, item->admitted)) {
 		*ret_what = APPLIED_UNCHANGED;
 		*ret = TAKE_PTR(there);
 		return 0;
 	}
 	if (r == 0)
 		r = replace(c, item, &now, err);
-	if (r < 0) {
-		err_prefix(err, "%s", item->place);
-		return r;
-	}
+	if (r < 0)
+		return say_refusal(item, r, err);
 	*ret_what = str_eq(json_str(there, "metadata.resourceVersion"),
 			   json_str(now, "metadata.resourceVersion"))
 			    ? APPLIED_UNCHANGED

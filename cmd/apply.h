@@ -14,5 +14,8 @@ int apply_create(struct client *c, const struct manifest_item *item, json_t **re
 int apply_item(struct client *c, const struct manifest_item *item, enum applied *ret_what,
 	       json_t **ret, struct err *err);
 
+/* Is the object that is there what the manifest asks for: labels and annotations, too, but no status? */
+bool apply_same(const json_t *there, const json_t *admitted);
+
 /* The exit code of a command that manifest_load failed for: 3 when what is written is wrong, else 1. */
 int manifest_exit(int r);

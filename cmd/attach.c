@@ -141,7 +141,8 @@ int attach_open(struct client *c, sd_event *event, const char *ns, const char *n
 		return r;
 	}
 	if (a->terminal)
-		log_info("console of %s: Ctrl-] leaves it", name);
+		log_info("console of %s: Ctrl-] leaves it; all else, Ctrl-C too, goes to the guest",
+			 name);
 	*ret = a;
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include "cmd/print.h"
 #include "cmd/url.h"
 
+#include "api/meta.h"
 #include "lib/json.h"
 #include "lib/log.h"
 #include "lib/util.h"
@@ -20,6 +21,7 @@ struct get {
 	bool all_ns, watch;
 	struct table table;
 	bool headed;
+	json_t *shown; /* while watching: what each object's row says, by uid */
 	sd_event *event;
 	int code;
 };
@@ -27,6 +29,18 @@ struct get {
 static bool is_table(const struct get *g)
 {
 	return g->cli->output == OUTPUT_TABLE || g->cli->output == OUTPUT_WIDE;
+}
+
+/* While watching: would the same row be printed again? */
+static bool is_shown(struct get *g, const json_t *object)
+{
+	_cleanup_free_ char *text =
+		columns_text(g->target.kind, g->cli->output == OUTPUT_WIDE, object);
+
+	if (str_eq(text, json_string_value(json_object_get(g->shown, object_uid(object)))))
+		return true;
+	(void)json_object_set_new(g->shown, object_uid(object), json_string(text));
+	return false;
 }
 
 static void show(struct get *g, const json_t *object)
@@ -39,7 +53,7 @@ static void show(struct get *g, const json_t *object)
 		if (g->cli->output == OUTPUT_YAML && g->watch)
 			puts("---");
 		print_value(g->cli->output, object);
-	} else {
+	} else if (!g->watch || !is_shown(g, object)) {
 		if (!g->headed)
 			columns_begin(&g->table, g->target.kind, g->all_ns, wide);
 		g->headed = true;
@@ -86,6 +100,25 @@ static int get_once(struct get *g)
 	return EXIT_DONE;
 }
 
+/* The first rows, and what usually comes, decide how wide the columns are. */
+static void flush_watched(struct get *g)
+{
+	if (!g->table.fixed)
+		columns_leave_room(&g->table, g->target.kind, g->all_ns,
+				   g->cli->output == OUTPUT_WIDE);
+	table_fix(&g->table);
+	table_flush(&g->table, stdout);
+}
+
+/* A row can't say that it was the last one. */
+static void say_deleted(struct get *g, const json_t *object)
+{
+	_cleanup_free_ char *label = label_object(g->target.kind, object);
+
+	(void)json_object_del(g->shown, object_uid(object));
+	log_info("%s: deleted", label);
+}
+
 static void on_change(void *arg, enum follow_what what, json_t *object, const struct err *err)
 {
 	struct get *g = arg;
@@ -98,7 +131,9 @@ static void on_change(void *arg, enum follow_what what, json_t *object, const st
 	if (object)
 		show(g, object);
 	if (g->headed && what != FOLLOW_LISTED)
-		table_flush(&g->table, stdout);
+		flush_watched(g);
+	if (what == FOLLOW_DELETED && is_table(g))
+		say_deleted(g, object);
 	if (ferror(stdout)) /* nobody reads any more */
 		(void)sd_event_exit(g->event, 0);
 }
@@ -107,6 +142,7 @@ static void on_change(void *arg, enum follow_what what, json_t *object, const st
 static int get_watch(struct get *g)
 {
 	_cleanup_(sd_event_unrefp) sd_event *event = NULL;
+	_cleanup_json_ json_t *shown = json_object();
 	_cleanup_follow_ struct follow *follow = NULL;
 	struct err err = {0};
 	int r = sd_event_new(&event);
@@ -114,6 +150,7 @@ static int get_watch(struct get *g)
 	if (r < 0)
 		return cli_fail(&(struct err){r, "event loop"});
 	g->event = event;
+	g->shown = shown;
 	if (follow_open(g->client, event, g->target.kind, g->all_ns ? NULL : cli_namespace(g->cli),
 			g->target.name, on_change, g, &follow, &err) < 0)
 		return cli_fail(&err);

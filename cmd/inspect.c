@@ -5,9 +5,28 @@
 #include "cmd/opts.h"
 #include "cmd/print.h"
 #include "cmd/url.h"
+#include "cmd/verdict.h"
 
 #include "lib/json.h"
 #include "lib/util.h"
+
+#include <stdio.h>
+
+/* A pod that is not there has a reason, which only the object knows. */
+static int print_why(struct client *client, const struct cli *cli, const char *name)
+{
+	_cleanup_free_ char *path = url_object(label_vmi(), cli_namespace(cli), name, NULL);
+	_cleanup_json_ json_t *vmi = NULL;
+	const char *reason, *message;
+	struct err err = {0};
+
+	if (client_call(client, "GET", path, NULL, &vmi, &err) < 0)
+		return cli_fail(&err);
+	verdict_why(vmi, &reason, &message);
+	if (*reason || *message)
+		printf("%s%s%s\n", reason, *reason && *message ? ": " : "", message);
+	return EXIT_DONE;
+}
 
 static int inspect(struct cli *cli, const char *name)
 {
@@ -20,11 +39,12 @@ static int inspect(struct cli *cli, const char *name)
 	if (client_open(cli, &client, &err) < 0 ||
 	    client_call(client, "GET", path, NULL, &answer, &err) < 0)
 		return cli_fail(&err);
-	if (cli->output == OUTPUT_JSON || cli->output == OUTPUT_YAML)
+	if (cli->output == OUTPUT_JSON || cli->output == OUTPUT_YAML) {
 		print_value(cli->output, answer);
-	else
-		boundary_print(answer, stdout);
-	return EXIT_DONE;
+		return EXIT_DONE;
+	}
+	boundary_print(answer, stdout);
+	return json_flag(answer, "running", false) ? EXIT_DONE : print_why(client, cli, name);
 }
 
 static int run(struct cli *cli, int argc, char **argv)
@@ -49,6 +69,7 @@ const struct command command_inspect = {
 	"\n"
 	"The boundary, threads and their pins, links, cgroup, devices and start-up times, read "
 	"from\n"
-	"/proc, the cgroups and netlink now. -o json is stable: docs/inspect.md.\n",
+	"/proc, the cgroups and netlink now; of a VM that does not run, why. -o json is stable:\n"
+	"docs/inspect.md.\n",
 	run,
 };

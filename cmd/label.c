@@ -8,6 +8,10 @@
 #include <errno.h>
 #include <string.h>
 
+#define KINDS                                                                                      \
+	"vmi, vm, net-attach-def, kubevirt, hyperconverged, kubeletconfiguration, namespace or "   \
+	"node"
+
 const char *label_kind(const struct kind *k)
 {
 	return k->short_names[0] && !k->configuration ? k->short_names[0] : k->singular;
@@ -32,15 +36,18 @@ const struct kind *label_vmi(void)
 	return kind_by_word("vmi");
 }
 
-static int known_kind(const char *word, const struct kind **ret, struct err *err)
+/* alone: the only word there is, perhaps a VM's name where a kind is wanted. */
+static int known_kind(const char *word, bool alone, const struct kind **ret, struct err *err)
 {
 	const struct kind *k = kind_by_word(word);
 
-	if (!k)
+	if (!k && alone && name_dns1123_subdomain(word, NULL) == 0)
 		return err_set(err, -EINVAL,
-			       "'%.100s' is no kind; say vmi, vm, net-attach-def, kubevirt, "
-			       "hyperconverged, kubeletconfiguration, namespace or node",
-			       word);
+			       "'%.100s' is no kind; a VM of that name is vmi/%.100s (kinds: " KINDS
+			       ")",
+			       word, word);
+	if (!k)
+		return err_set(err, -EINVAL, "'%.100s' is no kind; say " KINDS, word);
 	*ret = k;
 	return 0;
 }
@@ -51,7 +58,7 @@ static int slashed(const char *word, struct target *ret, struct err *err)
 	_cleanup_free_ char *kind = xstrndup(word, (size_t)(slash - word));
 
 	ret->name = slash + 1;
-	return known_kind(kind, &ret->kind, err);
+	return known_kind(kind, /* alone= */ false, &ret->kind, err);
 }
 
 static int check_name(const struct target *t, struct err *err)
@@ -73,7 +80,7 @@ int label_target(int argc, char **argv, const struct kind *def, int i, struct ta
 	int at = i + (kind_first ? 1 : 0), r = 0;
 
 	if (kind_first)
-		r = known_kind(argv[0], &t.kind, err);
+		r = known_kind(argv[0], argc == 1, &t.kind, err);
 	if (r < 0)
 		return r;
 	if (kind_first && argc == 1 && i == 0) {

@@ -113,7 +113,6 @@ static int render_item(const struct render *r, const struct manifest_item *item,
 	return EXIT_REFUSED;
 }
 
-/* A node that is there may still have no driver behind it. */
 static int render_all(struct render *r)
 {
 	bool any = false;
@@ -151,7 +150,7 @@ static int parse_form(const char *text, enum form *ret)
 			*ret = (enum form)i;
 			return 0;
 		}
-	log_error("render: say --as argv, vmi or plan");
+	log_error("render: --as %s: must be argv, vmi or plan", text);
 	return -EINVAL;
 }
 
@@ -160,7 +159,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	_cleanup_manifest_ struct manifest m = {0};
 	struct render r = {.cli = cli, .manifest = &m};
 	struct texts files = {0};
-	const char *as = NULL;
+	const char *as = "argv";
 	const struct opt own[] = {{"filename", 'f', OPT_TEXTS, &files}, {"as", 0, OPT_TEXT, &as}};
 	int code, at = opts_parse(cli, command_render.usage, own, ARRAY_SIZE(own), false, argc,
 				  argv, &code);
@@ -184,12 +183,15 @@ static int run(struct cli *cli, int argc, char **argv)
 const struct command command_render = {
 	"render",
 	"show what manifests would become; nothing is done",
-	"usage: virtpod render -f FILE… --as argv|vmi|plan\n"
+	"usage: virtpod render -f FILE… [--as argv|vmi|plan]\n"
 	"\n"
-	"  --as argv  QEMU's command line; descriptors show as names in capitals\n"
+	"  --as argv  QEMU's command line; descriptors show as names in capitals (the default)\n"
 	"  --as vmi   the VirtualMachineInstance with its defaults\n"
 	"  --as plan  what handler and launcher work from, as JSON\n"
 	"\n"
-	"Networks and configuration are taken from the same files. No handler is needed.\n",
+	"Networks and configuration are taken from the same files. No handler is needed. KVM is "
+	"taken\n"
+	"for granted, unless a KubeVirt among the files says useEmulation and this host has no "
+	"KVM.\n",
 	run,
 };

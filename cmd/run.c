@@ -230,12 +230,14 @@ const struct command command_run = {
 	"before\n"
 	"anything is created. Configuration is applied first and stays.\n"
 	"\n"
-	"  --console    the VM's serial console on stdout, and stdin's terminal to the guest;\n"
-	"               Ctrl-] leaves it\n"
+	"  --console    the VM's serial console on stdout, and stdin's terminal to the guest:\n"
+	"               every key, Ctrl-C too, but Ctrl-], which leaves the console\n"
 	"  --rm         delete the VMs at the end, and wait until they are gone\n"
 	"  -q, --quiet  no lines about what goes on\n"
 	"\n"
-	"Ctrl-C asks the guests to shut down, a second one kills them. Exit code: 0 shut down or\n"
-	"deleted on request; 1 crashed, killed or failed to start; 3 refused.\n",
+	"Ctrl-C (on a console: after Ctrl-]) asks the guests to shut down, a second one kills "
+	"them.\n"
+	"Exit code: 0 the guests shut down, or were ended on request, killed included; 1 crashed,\n"
+	"killed by anything else, or failed to start; 3 refused.\n",
 	run,
 };

@@ -6,6 +6,16 @@
 #include <errno.h>
 #include <signal.h>
 
+#define ECHO_US 500000u
+
+bool signals_counts(uint64_t *last_us, uint64_t now_us)
+{
+	if (*last_us && now_us - *last_us < ECHO_US)
+		return false;
+	*last_us = now_us;
+	return true;
+}
+
 int signals_loop(sd_event **ret_event, sd_event_signal_handler_t fn, void *arg, struct err *err)
 {
 	static const int wanted[] = {SIGINT, SIGTERM, SIGHUP};

@@ -46,7 +46,8 @@ struct run {
 	size_t n;
 	struct attach *attach;
 	bool console_over; /* left, or nobody reads */
-	unsigned asked;	   /* signals */
+	unsigned asked;	   /* signals that counted */
+	uint64_t asked_us; /* when the last of them came */
 	int code;	   /* of a failure of the supervision itself */
 };
 
@@ -251,9 +252,13 @@ static void ask(struct run *run, struct vm *vm)
 static int on_signal(sd_event_source *source, const struct signalfd_siginfo *si, void *arg)
 {
 	struct run *run = arg;
+	uint64_t now = 0;
 
 	(void)source;
 	(void)si;
+	(void)sd_event_now(run->event, CLOCK_MONOTONIC, &now);
+	if (!signals_counts(&run->asked_us, now))
+		return 0;
 	run->asked++;
 	log_info(run->asked > 1 ? "killing" : "asking to shut down; once more kills");
 	for (size_t i = 0; i < run->n; i++)

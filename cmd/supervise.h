@@ -16,7 +16,7 @@ struct supervise_options {
 };
 
 /*
- * Follow them; SIGINT or SIGTERM asks the guests to shut down, again kills. The exit code: 0 when all
+ * Follow them; SIGINT or SIGTERM asks the guests to shut down, again kills (at once it is an echo). The exit code: 0 when all
  * were shut down or deleted on request, else that of the first that was not.
  */
 int supervise(struct client *c, const struct supervised *vms, size_t n,

@@ -38,6 +38,17 @@ static size_t text_width(const char *s)
 	return n;
 }
 
+void table_widen(struct table *t, size_t column, size_t width)
+{
+	if (width > t->width[column])
+		t->width[column] = width;
+}
+
+void table_fix(struct table *t)
+{
+	t->fixed = true;
+}
+
 void table_row(struct table *t, const char *const *texts)
 {
 	t->cells = xrealloc(t->cells, (t->rows + 1) * t->columns, sizeof(char *));
@@ -47,8 +58,8 @@ void table_row(struct table *t, const char *const *texts)
 		for (char *c = text; *c; c++)
 			if ((unsigned char)*c < ' ' || *c == 0x7f)
 				*c = '?';
-		if (text_width(text) > t->width[i])
-			t->width[i] = text_width(text);
+		if (!t->fixed)
+			table_widen(t, i, text_width(text));
 		t->cells[t->rows * t->columns + i] = text;
 	}
 	t->rows++;
@@ -62,9 +73,10 @@ static void print_row(const struct table *t, char *const *cells, FILE *to)
 	while (last > 1 && !cells[last - 1][0])
 		last--;
 	for (size_t i = 0; i < last; i++) {
-		int pad = i + 1 < last ? (int)(t->width[i] - text_width(cells[i]) + GAP) : 0;
+		size_t own = text_width(cells[i]);
+		size_t pad = GAP + (own < t->width[i] ? t->width[i] - own : 0);
 
-		(void)fprintf(to, "%s%*s", cells[i], pad, "");
+		(void)fprintf(to, "%s%*s", cells[i], i + 1 < last ? (int)pad : 0, "");
 	}
 	(void)fputc('\n', to);
 }

@@ -45,6 +45,7 @@ static void ended(const json_t *vmi, struct verdict *v)
 	bool asked = json_str(vmi, "metadata.deletionTimestamp") != NULL;
 
 	v->state = VERDICT_ENDED;
+	v->reason = reason ? reason : "";
 	if (str_eq(v->phase, "Succeeded")) {
 		v->code = EXIT_DONE;
 		v->message = str_eq(reason, "Killed") ? "killed on request" : "the guest shut down";
@@ -64,15 +65,50 @@ void verdict_of(const json_t *vmi, struct verdict *ret)
 	const json_t *scheduled = condition(vmi, "PodScheduled");
 	const json_t *sync = condition(vmi, "Synchronized");
 	struct verdict v = {.phase = phase && *phase ? phase : "Pending",
+			    .reason = "",
 			    .message = "",
 			    .started_seconds = (double)us / 1e6};
 
 	if (str_eq(phase, "Succeeded") || str_eq(phase, "Failed")) {
 		ended(vmi, &v);
 	} else if (is_false_for(scheduled, "Unschedulable") || is_false_for(sync, "FailedCreate")) {
+		const json_t *c = is_false_for(sync, "FailedCreate") ? sync : scheduled;
+
 		v.state = VERDICT_REFUSED;
 		v.code = EXIT_REFUSED;
-		v.message = text_of(is_false_for(sync, "FailedCreate") ? sync : scheduled);
+		v.reason = json_str(c, "reason");
+		v.message = text_of(c);
 	}
 	*ret = v;
+}
+
+/* A VM has its VMI's conditions, and one of its own for when it can't make one. */
+static const json_t *obstacle(const json_t *object)
+{
+	static const struct {
+		const char *type, *status;
+	} bad[] = {{"Failure", "True"}, {"Synchronized", "False"}, {"PodScheduled", "False"}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		const json_t *c = condition(object, bad[i].type);
+
+		if (str_eq(json_str(c, "status"), bad[i].status))
+			return c;
+	}
+	return NULL;
+}
+
+void verdict_why(const json_t *object, const char **ret_reason, const char **ret_message)
+{
+	const json_t *c = obstacle(object);
+	const char *reason = json_str(c, "reason");
+	struct verdict v;
+
+	verdict_of(object, &v);
+	if (v.state == VERDICT_GOES_ON) {
+		v.reason = reason ? reason : "";
+		v.message = text_of(c);
+	}
+	*ret_reason = v.reason;
+	*ret_message = v.message;
 }

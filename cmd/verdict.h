@@ -11,6 +11,7 @@ enum verdict_state { VERDICT_GOES_ON, VERDICT_ENDED, VERDICT_REFUSED };
 struct verdict {
 	enum verdict_state state;
 	enum exit_code code; /* of ENDED and REFUSED */
+	const char *reason;  /* borrowed: a word for message, "" without one */
 	const char *message; /* borrowed from the VMI or static; "" when there is nothing to say */
 	const char *phase;   /* borrowed; "Pending" when there is none yet */
 	double started_seconds; /* how long the start took; 0: not known yet */
@@ -21,3 +22,9 @@ struct verdict {
  * killed; else 1. Refused (3): its start was refused and nothing but a change elsewhere can mend it.
  */
 void verdict_of(const json_t *vmi, struct verdict *ret);
+
+/*
+ * Why a VMI or a VM does not run, in a word and a sentence, borrowed; both "" when it does, or when
+ * nothing is known to be in its way.
+ */
+void verdict_why(const json_t *object, const char **ret_reason, const char **ret_message);

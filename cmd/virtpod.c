@@ -34,6 +34,9 @@ static int help(FILE *to)
 	(void)fputs(usage, to);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		(void)fprintf(to, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
+	(void)fputs("  help      this text; with a command, what it takes\n"
+		    "  version   the version\n",
+		    to);
 	(void)fputs(
 		"\nexit codes: 0 done; 1 it failed, or a promise is broken; 2 usage; 3 refused;\n"
 		"4 no virt-handler or no permission\n",
@@ -78,7 +81,7 @@ int main(int argc, char **argv)
 			&code);
 	if (at < 0)
 		return code == EXIT_DONE ? help(stdout) : code;
-	if (version) {
+	if (version || (at < argc && str_eq(argv[at], "version"))) {
 		(void)puts("virtpod " VIRTPOD_VERSION);
 		return EXIT_DONE;
 	}

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "lib/json.h"
 #include "lib/util.h"
 
 static char *flushed(struct table *t)
@@ -38,6 +39,26 @@ static void test_layout(void **state)
 	table_row(&t, (const char *const[]){"c", "::1", "x"});
 	second = flushed(&t);
 	assert_string_equal(second, "c               ::1        x\n");
+	table_done(&t);
+}
+
+static void test_fixed(void **state)
+{
+	_cleanup_free_ char *text = NULL;
+	struct table t;
+
+	(void)state;
+	table_init(&t, 3);
+	table_widen(&t, 0, 6);
+	table_widen(&t, 1, 1);
+	table_row(&t, (const char *const[]){"NAME", "IP", "READY"});
+	table_fix(&t);
+	table_row(&t, (const char *const[]){"longer-name", "::1", "x"});
+	table_row(&t, (const char *const[]){"b", "::", "y"});
+	text = flushed(&t);
+	assert_string_equal(text, "NAME     IP   READY\n"
+				  "longer-name   ::1   x\n"
+				  "b        ::   y\n");
 	table_done(&t);
 }
 
@@ -75,17 +96,83 @@ static void test_vmi_columns(void **state)
 	columns_row(&t, kind_by_word("vmi"), true, true, vmi);
 	wide = flushed(&t);
 	assert_non_null(strstr(wide, "NAMESPACE   NAME   AGE"));
-	assert_non_null(strstr(wide, "LIVE-MIGRATABLE   PAUSED\nlab         demo"));
+	assert_non_null(
+		strstr(wide, "LIVE-MIGRATABLE   PAUSED   REASON   MESSAGE\nlab         demo"));
 	table_done(&t);
 	json_decref(vmi);
+}
+
+static void test_why_column(void **state)
+{
+	_cleanup_json_ json_t *vmi = json_pack(
+		"{s:{s:s}, s:{s:s, s:s, s:[{s:s, s:s, s:s}]}}", "metadata", "name", "demo",
+		"status", "phase", "Failed", "reason", "FailedStart", "conditions", "type",
+		"Synchronized", "status", "False", "message", "no such disk");
+	_cleanup_free_ char *wide = NULL;
+	struct table t;
+
+	(void)state;
+	columns_begin(&t, kind_by_word("vmi"), false, true);
+	columns_row(&t, kind_by_word("vmi"), false, true, vmi);
+	wide = flushed(&t);
+	assert_non_null(strstr(wide, "   FailedStart   no such disk\n"));
+	table_done(&t);
+}
+
+/* Every column of every kind fits, and rows are told apart by what they show but for the age. */
+static void test_watched(void **state)
+{
+	_cleanup_json_ json_t *object = json_pack(
+		"{s:{s:s, s:s}, s:{s:s}}", "metadata", "name", "demo", "creationTimestamp",
+		"2026-11-30T15:04:05Z", "status", "phase", "Scheduling");
+	_cleanup_free_ char *before = columns_text(kind_by_word("vmi"), false, object);
+	_cleanup_free_ char *older = NULL, *after = NULL;
+	struct table t;
+
+	(void)state;
+	for (size_t i = 0; i < KINDS_MAX; i++) {
+		columns_begin(&t, &kinds[i], true, true);
+		columns_leave_room(&t, &kinds[i], true, true);
+		assert_true(t.width[0] >= 12 && t.width[1] >= 20);
+		table_done(&t);
+	}
+	(void)json_path_set(object, "metadata.creationTimestamp",
+			    json_string("2025-11-30T15:04:05Z"));
+	(void)json_path_set(object, "status.nothing", json_string("shown"));
+	older = columns_text(kind_by_word("vmi"), false, object);
+	assert_string_equal(older, before);
+	(void)json_path_set(object, "status.phase", json_string("Running"));
+	after = columns_text(kind_by_word("vmi"), false, object);
+	assert_string_not_equal(after, before);
+}
+
+static void test_namespace_status(void **state)
+{
+	_cleanup_json_ json_t *ns = json_pack("{s:{s:s}}", "metadata", "name", "lab");
+	_cleanup_free_ char *text = NULL;
+	struct table t;
+
+	(void)state;
+	columns_begin(&t, kind_by_word("namespace"), false, false);
+	columns_row(&t, kind_by_word("namespace"), false, false, ns);
+	(void)json_path_set(ns, "metadata.deletionTimestamp", json_string("x"));
+	columns_row(&t, kind_by_word("namespace"), false, false, ns);
+	text = flushed(&t);
+	assert_non_null(strstr(text, "lab    Active        <unknown>\n"
+				     "lab    Terminating   <unknown>\n"));
+	table_done(&t);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_layout),
+		cmocka_unit_test(test_fixed),
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_vmi_columns),
+		cmocka_unit_test(test_why_column),
+		cmocka_unit_test(test_watched),
+		cmocka_unit_test(test_namespace_status),
 	};
 
 	return cmocka_run_group_tests_name("table", tests, NULL, NULL);

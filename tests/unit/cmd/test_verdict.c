@@ -88,13 +88,47 @@ static void test_refused(void **state)
 	      VERDICT_GOES_ON, EXIT_DONE, "");
 }
 
+static void why(const char *text, const char *wanted_reason, const char *wanted_message)
+{
+	_cleanup_json_ json_t *object = json_loads(text, 0, NULL);
+	const char *reason = NULL, *message = NULL;
+
+	assert_non_null(object);
+	verdict_why(object, &reason, &message);
+	assert_string_equal(reason, wanted_reason);
+	assert_string_equal(message, wanted_message);
+}
+
+static void test_why(void **state)
+{
+	(void)state;
+	why("{}", "", "");
+	why("{\"status\": {\"phase\": \"Running\", \"conditions\": [{\"type\": \"PodScheduled\","
+	    "\"status\": \"True\", \"reason\": \"r\", \"message\": \"m\"}]}}",
+	    "", "");
+	why("{\"status\": {\"phase\": \"Pending\", \"conditions\": [{\"type\": \"PodScheduled\","
+	    "\"status\": \"False\", \"reason\": \"Unschedulable\", \"message\": \"2 CPUs\"}]}}",
+	    "Unschedulable", "2 CPUs");
+	why("{\"status\": {\"phase\": \"Failed\", \"reason\": \"FailedStart\", \"conditions\": ["
+	    "{\"type\": \"Synchronized\", \"status\": \"False\", \"reason\": \"x\","
+	    "\"message\": \"disk in use\"}]}}",
+	    "FailedStart", "disk in use");
+	why("{\"status\": {\"phase\": \"Succeeded\", \"reason\": \"Shutdown\"}}", "Shutdown",
+	    "the guest shut down");
+	/* a VirtualMachine: no phase; its own condition goes before those of its VMI */
+	why("{\"status\": {\"printableStatus\": \"Starting\", \"conditions\": ["
+	    "{\"type\": \"Synchronized\", \"status\": \"False\", \"reason\": \"a\","
+	    "\"message\": \"b\"}, {\"type\": \"Failure\", \"status\": \"True\","
+	    "\"reason\": \"FailedCreate\", \"message\": \"not its VMI\"}]}}",
+	    "FailedCreate", "not its VMI");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_goes_on),
-		cmocka_unit_test(test_ended),
-		cmocka_unit_test(test_failed),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_goes_on), cmocka_unit_test(test_ended),
+		cmocka_unit_test(test_failed),	cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_why),
 	};
 
 	return cmocka_run_group_tests_name("verdict", tests, NULL, NULL);

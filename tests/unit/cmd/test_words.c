@@ -52,13 +52,18 @@ static void test_targets(void **state)
 static void test_bad_targets(void **state)
 {
 	char *kind[] = {W("pods"), W("a")}, *slash[] = {W("pods/a")}, *name[] = {W("vmi/A_b")};
-	char *two[] = {W("a"), W("b")}, *net[] = {W("net-attach-def"), W("a")};
+	char *bare[] = {W("first")}, *two[] = {W("a"), W("b")},
+	     *net[] = {W("net-attach-def"), W("a")};
 	struct err err = {0};
 	struct target t;
 
 	(void)state;
 	assert_int_equal(label_target(2, kind, NULL, 0, &t, &err), -EINVAL);
-	assert_non_null(strstr(err.msg, "'pods' is no kind"));
+	assert_non_null(strstr(err.msg, "'pods' is no kind; say vmi, "));
+	/* a VM's name where a kind is wanted */
+	err_clear(&err);
+	assert_int_equal(label_target(1, bare, NULL, 0, &t, &err), -EINVAL);
+	assert_non_null(strstr(err.msg, "'first' is no kind; a VM of that name is vmi/first"));
 	assert_int_equal(label_target(1, slash, NULL, 0, &t, NULL), -EINVAL);
 	assert_int_equal(label_target(1, name, NULL, 0, &t, NULL), -EINVAL);
 	assert_int_equal(label_one_vmi(2, two, &t, NULL), -EINVAL);

@@ -17,6 +17,10 @@ step() { # command...: what it says, and whether all went well
 	failed=1
 	echo "demo: failed: $*" >&2
 }
+# What the handler had to say may be more than what its client printed.
+see_log() {
+	[ ! -s "$root/run/handler.log" ] || echo "demo: see also $root/run/handler.log" >&2
+}
 
 if [ "$(id -u)" -ne 0 ]; then
 	echo "demo: must run as root: it makes namespaces, cgroups and links" >&2
@@ -82,9 +86,14 @@ wait "$run_pid"
 status=$?
 if [ -z "$reported" ]; then
 	echo "demo: the guest did not come up (virtpod run: exit code $status)" >&2
+	see_log
 	exit $((status ? status : 1))
 fi
-[ "$status" -eq 0 ] || exit "$status"
+[ "$status" -eq 0 ] || {
+	echo "demo: virtpod run: exit code $status" >&2
+	see_log
+	exit "$status"
+}
 
 title "what is left, while the handler may still idle"
 gone "link of ours" our_links
@@ -92,4 +101,5 @@ gone "pinned network namespace" our_namespaces
 gone "mount of a pod" our_mounts
 gone "process of the pod's user $host_uid (launcher, QEMU)" our_processes
 gone "cgroup of ours" our_cgroups
+[ "$failed" -eq 0 ] || see_log
 exit "$failed"

@@ -57,7 +57,6 @@ static void test_make(void **state)
 	assert_string_equal(f->p.root, f->root);
 	assert_string_equal(str_after(f->p.lib, f->root), "/lib");
 	assert_string_equal(str_after(f->p.run, f->root), "/run");
-	assert_string_equal(str_after(f->p.etc, f->root), "/etc");
 	assert_int_equal(mode_of(f->p.lib_fd), 0755);
 	assert_int_equal(mode_of(f->p.run_fd), 0711);
 	assert_int_equal(strlen(f->p.tag), PATHS_TAG_LEN);

@@ -42,7 +42,8 @@ private_root() { # PID WHO
 	local root=/proc/$1/root err
 	is "$2: the root is mounted read-only" \
 		"$(awk '$5 == "/" { print substr($6, 1, 2) }' "/proc/$1/mountinfo" | sort -u)" ro
-	err=$(touch "$root/x" 2>&1)
+	err=$(touch "$root/vptest.$$" 2>&1)
+	rm -f "$root/vptest.$$"
 	like "$2: even root can't write there" "$err" 'Read-only file system'
 	is "$2: no folder of the host in it" \
 		"$(for d in home root boot srv media mnt opt sys "$WORK"; do [ -e "$root/$d" ] && [ -n "$(ls -A "$root/$d")" ] && echo "$d"; done)" ""

@@ -98,6 +98,27 @@ other_root() {
 	HANDLER_PID=$first
 }
 
+# What one root holds exclusively, no VM of another may run on, whoever came first.
+two_roots_apart() {
+	local first=$HANDLER_PID shared=vt-faultshared other=("$BUILD/virtpod" --root "$OTHER_ROOT") run held
+	vmi $shared 'grace(0)' >"$WORK/$shared.json"
+	run_start $shared "$WORK/$shared.json" --rm
+	run_running $shared || { not_ok "two roots: a shared VM in the first"; return; }
+	handler_start "$OTHER_ROOT" || fatal "no handler for the other root: $(tail -n 1 "$WORK/handler.log")"
+	"${other[@]}" run -f "$WORK/other.json" --rm >/dev/null 2>"$WORK/other.err" &
+	run=$!
+	wait_line "$WORK/other.err" 'Running|wanted' 30 1 "$run" >/dev/null
+	held=$(jq -r --arg root "$OTHER_ROOT" '.[] | select(.root == $root).cpus' /run/virtpod.cpus)
+	is "two roots: no thread of the first's VM may run on what the second holds" \
+		"$(threads_of "$(qemu_pid $shared)" | awk -F'\t' -v h="${held:-none}" '$3 ~ "(^|[-,])" h "([-,]|$)"')" ""
+	check "two roots: verify in the first" vp verify $shared
+	"${other[@]}" delete vmi vt-othercpu --grace-period 0 >/dev/null 2>&1
+	wait "$run"
+	handler_stop
+	HANDLER_PID=$first
+	vm_down $shared
+}
+
 deleted_after() {
 	check "delete under the new handler" vp delete vmi $VM
 	is "QEMU is gone" "$(qemu_pid $VM)" ""
@@ -168,6 +189,7 @@ handler_replaced
 no_second_handler
 other_root
 deleted_after
+two_roots_apart
 run_survives
 for ms in 10 30 60 100 150 220 300 450; do
 	killed_in_start $ms

@@ -197,11 +197,9 @@ static void test_long_name(void **state)
 static int run(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_load),	TEST(test_sealed),	 TEST(test_absent),
-		TEST(test_copied_once), TEST(test_sealed),	 TEST(test_absent),
-		TEST(test_oci_layout),	TEST(test_sealed),	 TEST(test_absent),
-		TEST(test_no_way_out),	TEST(test_links_inside), TEST(test_not_a_file),
-		TEST(test_long_name),
+		TEST(test_load),	 TEST(test_sealed),	TEST(test_absent),
+		TEST(test_copied_once),	 TEST(test_oci_layout), TEST(test_no_way_out),
+		TEST(test_links_inside), TEST(test_not_a_file), TEST(test_long_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

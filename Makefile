@@ -168,6 +168,7 @@ test-full: test
 .PHONY: lint fmt-check fmt
 C_FILES := $(shell git ls-files '*.c' '*.h' 2>/dev/null)
 fmt-check:
+	@[ -n "$(C_FILES)" ] || { echo "git ls-files names no source: not a clone, or not yours" >&2; exit 1; }
 	@clang-format --dry-run -Werror $(C_FILES)
 
 fmt:

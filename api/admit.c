@@ -8,6 +8,7 @@
 #include "api/default.h"
 #include "api/meta.h"
 #include "api/nad.h"
+#include "api/plan.h"
 #include "api/schema.h"
 #include "api/validate.h"
 #include "lib/json.h"
@@ -53,9 +54,39 @@ static void fill_in(json_t *obj, const struct kind *kind, const char *namespace)
 				    json_string(namespace ? namespace : "default"));
 }
 
+/*
+ * Lists that defaults and rules compare item by item: an end before them, or one manifest keeps whoever
+ * checks it busy for minutes.
+ */
+static bool within_bounds(const json_t *obj, struct causes *causes)
+{
+	static const struct {
+		const char *field;
+		size_t max;
+	} lists[] = {{"domain.devices.disks", PLAN_MAX_DISKS},
+		     {"volumes", PLAN_MAX_DISKS},
+		     {"domain.devices.interfaces", PLAN_MAX_NICS},
+		     {"networks", PLAN_MAX_NICS}};
+	static const char *const specs[] = {"spec", "spec.template.spec"};
+	size_t before = causes->n;
+
+	for (size_t s = 0; s < ARRAY_SIZE(specs); s++)
+		for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+			_cleanup_free_ char *path = xasprintf("%s.%s", specs[s], lists[i].field);
+			size_t n = json_array_size(json_get(obj, path));
+
+			if (n > lists[i].max)
+				cause_add(causes, CAUSE_INVALID, path,
+					  "are %zu, must be at most %zu", n, lists[i].max);
+		}
+	return causes->n == before;
+}
+
 static void check_rules(json_t *obj, const struct kind *kind, struct causes *causes)
 {
 	metadata_validate(obj, kind->singleton, causes);
+	if (!within_bounds(obj, causes))
+		return;
 	if (!strcmp(kind->kind, "VirtualMachineInstance")) {
 		vmi_default(obj);
 		vmi_validate(obj, causes);

@@ -145,6 +145,23 @@ static void check_run_strategy(const json_t *vm, struct causes *causes)
 			  strategy);
 }
 
+/* Kubernetes' own bound, TotalAnnotationSizeLimitB: they are kept, joined and sent again and again. */
+#define ANNOTATIONS_MAX (256 * 1024)
+
+static void check_annotations_size(const json_t *map, const char *field, struct causes *causes)
+{
+	const char *key;
+	json_t *value;
+	size_t n = 0;
+
+	json_object_foreach ((json_t *)map, key, value) {
+		n += strlen(key) + json_string_length(value);
+	}
+	if (n > ANNOTATIONS_MAX)
+		cause_add(causes, CAUSE_INVALID, field, "are %zu bytes, must be at most %d in all",
+			  n, ANNOTATIONS_MAX);
+}
+
 static void check_keys(const json_t *map, const char *field, bool label, struct causes *causes)
 {
 	const char *key;
@@ -223,4 +240,8 @@ void metadata_validate(const json_t *obj, bool singleton, struct causes *causes)
 	check_keys(json_get(obj, "metadata.labels"), "metadata.labels", /* label= */ true, causes);
 	check_keys(json_get(obj, "metadata.annotations"), "metadata.annotations",
 		   /* label= */ false, causes);
+	check_annotations_size(json_get(obj, "metadata.annotations"), "metadata.annotations",
+			       causes);
+	check_annotations_size(json_get(obj, "spec.template.metadata.annotations"),
+			       "spec.template.metadata.annotations", causes);
 }

@@ -252,9 +252,6 @@ void check_disks(const struct check *c)
 	const json_t *disks = json_get(c->spec, DISKS), *item;
 	size_t i;
 
-	if (json_array_size(disks) > PLAN_MAX_DISKS)
-		check_add(c, CAUSE_INVALID, DISKS, "are %zu, must be at most %d",
-			  json_array_size(disks), PLAN_MAX_DISKS);
 	check_names(c, DISKS);
 	check_names(c, "volumes");
 	json_array_foreach (disks, i, item) {

@@ -168,9 +168,6 @@ void check_nets(const struct check *c)
 	const json_t *ifaces = json_get(c->spec, INTERFACES);
 	const json_t *networks = json_get(c->spec, "networks");
 
-	if (json_array_size(ifaces) > PLAN_MAX_NICS)
-		check_add(c, CAUSE_INVALID, INTERFACES, "are %zu, must be at most %d",
-			  json_array_size(ifaces), PLAN_MAX_NICS);
 	for (size_t i = 0; i < json_array_size(ifaces); i++)
 		check_interface(c, i, ifaces);
 	for (size_t i = 0; i < json_array_size(networks); i++)

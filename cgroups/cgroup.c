@@ -312,9 +312,10 @@ int cgroup_pod_read(struct cgroup_host *h, const char *uid, json_t **ret, struct
 	return r < 0 ? r : h->ops->read(h->tree, uid, ret, err);
 }
 
-int cgroup_foreign_cpus(struct cgroup_host *h, cpu_set_t *ret, struct err *err)
+int cgroup_find_foreign(struct cgroup_host *h, const cpu_set_t *cpus, struct foreign_task *ret,
+			struct err *err)
 {
-	return foreign_cpus(h->tree, ret, err);
+	return foreign_find(h->tree, cpus, ret, err);
 }
 
 int cgroup_list(struct cgroup_host *h, char ***ret_uids, size_t *ret_n, struct err *err)

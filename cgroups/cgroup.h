@@ -121,11 +121,17 @@ int cgroup_pod_destroy(struct cgroup_host *h, const char *uid, struct err *err);
  */
 int cgroup_pod_read(struct cgroup_host *h, const char *uid, json_t **ret, struct err *err);
 
+struct foreign_task {
+	pid_t pid;
+	cpu_set_t cpus; /* of those asked about, the ones it may run on */
+};
+
 /*
- * CPUs that everything but the vCPUs of other roots' pods may run on now, as their cpusets say. Who
- * wants a CPU for itself must not find it there.
+ * Who wants CPUs for itself must not find another root's pod there. 1 and *ret: a task that is in
+ * one, by its cpuset (launchers, QEMU's threads but vCPUs, and all of a VM's without CPUs of its own).
  */
-int cgroup_foreign_cpus(struct cgroup_host *h, cpu_set_t *ret, struct err *err);
+int cgroup_find_foreign(struct cgroup_host *h, const cpu_set_t *cpus, struct foreign_task *ret,
+			struct err *err);
 
 /* Uids of all pods that have at least one group under our tag, sorted; free with cgroup_list_free. */
 int cgroup_list(struct cgroup_host *h, char ***ret_uids, size_t *ret_n, struct err *err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What other roots' pods may run on: their top cpusets, read, never written. */
+/* Where other roots' pods may run: their cpusets, read, never written. */
 #include "cgroups/foreign.h"
 
 #include "lib/cpus.h"
@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* "virtpod-" and a tag that is not ours; side groups have a dot behind it. */
@@ -21,30 +22,49 @@ static bool is_foreign_top(const struct tree *t, const char *name)
 	       strspn(tag, "0123456789abcdef") == TREE_TAG_LEN && strcmp(tag, t->tag) != 0;
 }
 
-static int add_top(int dir, const char *name, cpu_set_t *sum)
+/* 1: a task is in this pod's group and may run on some of `cpus`. A group that vanishes has none. */
+static int look_at_pod(int top, const char *pod, const cpu_set_t *cpus, struct foreign_task *ret)
 {
-	_cleanup_free_ char *path = xasprintf("%s/cpuset.cpus", name);
+	_cleanup_free_ char *cpus_path = xasprintf("%s/cpuset.cpus", pod);
+	_cleanup_free_ char *tasks_path = xasprintf("%s/tasks", pod);
+	_cleanup_free_ char *tasks = NULL;
 	char text[CPUS_TEXT_MAX];
-	cpu_set_t cpus;
-	int r = file_read_line_at(dir, path, text, sizeof text);
+	cpu_set_t theirs;
 
-	if (r == -ENOENT || r == -ENODEV)
+	if (file_read_line_at(top, cpus_path, text, sizeof text) < 0 ||
+	    cpus_parse(text, &theirs) < 0 ||
+	    file_read_at(top, tasks_path, 1 << 20, &tasks, NULL) < 0)
+		return 0;
+	CPU_AND(&theirs, &theirs, cpus);
+	if (!CPU_COUNT(&theirs) || !*tasks)
+		return 0;
+	*ret = (struct foreign_task){.pid = (pid_t)strtol(tasks, NULL, 10), .cpus = theirs};
+	return 1;
+}
+
+static int look_at_top(int hierarchy, const char *name, const cpu_set_t *cpus,
+		       struct foreign_task *ret)
+{
+	int fd = openat(hierarchy, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *de;
+	int r = 0;
+
+	if (!dir)
 		return 0; /* its last pod has gone meanwhile */
-	if (r == 0)
-		r = cpus_parse(text, &cpus);
-	if (r == 0)
-		CPU_OR(sum, sum, &cpus);
+	while (r == 0 && (de = readdir(dir)))
+		if (str_after(de->d_name, "pod-"))
+			r = look_at_pod(dirfd(dir), de->d_name, cpus, ret);
 	return r;
 }
 
-int foreign_cpus(const struct tree *t, cpu_set_t *ret, struct err *err)
+int foreign_find(const struct tree *t, const cpu_set_t *cpus, struct foreign_task *ret,
+		 struct err *err)
 {
 	_cleanup_dir_ DIR *dir = NULL;
 	struct dirent *de;
-	cpu_set_t sum;
 	int fd, r = 0;
 
-	CPU_ZERO(&sum);
 	fd = openat(t->fd[HIER_CPUSET], ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
@@ -54,9 +74,6 @@ int foreign_cpus(const struct tree *t, cpu_set_t *ret, struct err *err)
 	}
 	while (r == 0 && (de = readdir(dir)))
 		if (is_foreign_top(t, de->d_name))
-			r = add_top(dirfd(dir), de->d_name, &sum);
-	if (r < 0)
-		return err_errno(err, r, "cgroup: cpusets of other roots");
-	*ret = sum;
-	return 0;
+			r = look_at_top(dirfd(dir), de->d_name, cpus, ret);
+	return r;
 }

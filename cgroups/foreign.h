@@ -2,9 +2,9 @@
 /* Other roots' groups, read only. Internal to cgroups/. */
 #pragma once
 
+#include "cgroups/cgroup.h"
 #include "cgroups/tree.h"
 
-#include <sched.h>
-
-/* As cgroup_foreign_cpus. */
-int foreign_cpus(const struct tree *t, cpu_set_t *ret, struct err *err);
+/* As cgroup_find_foreign. */
+int foreign_find(const struct tree *t, const cpu_set_t *cpus, struct foreign_task *ret,
+		 struct err *err);

@@ -122,12 +122,34 @@ static int copy_sealed(int file, off_t size, int *ret)
 	return 0;
 }
 
+/* What the file was before: VMs that run hold it themselves. */
+static void drop_older(struct handler *h, const struct stat *st)
+{
+	for (struct image **p = &h->images; *p;) {
+		struct image *i = *p;
+
+		if (i->st.st_dev != st->st_dev || i->st.st_ino != st->st_ino) {
+			p = &i->next;
+			continue;
+		}
+		*p = i->next;
+		(void)fd_close(i->memfd);
+		free(i);
+	}
+}
+
 static int keep_copy(struct handler *h, int file, const struct stat *st, struct image **ret)
 {
 	int mem = -1, r = copy_sealed(file, st->st_size, &mem);
+	struct stat after;
 
+	if (r == 0 && (fstat(file, &after) < 0 || !same_file(st, &after))) {
+		mem = fd_close(mem);
+		r = -EBUSY; /* somebody writes it just now: the copy may be torn */
+	}
 	if (r < 0)
 		return r;
+	drop_older(h, st);
 	*ret = xcalloc(1, sizeof **ret);
 	**ret = (struct image){.next = h->images, .st = *st, .memfd = mem};
 	h->images = *ret;

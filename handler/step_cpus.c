@@ -15,25 +15,13 @@
 #define RETRY_USEC 100000
 #define RETRIES	   20
 
-/* 0: no pod of another root may run on our CPUs. 1: some still may, *ret are these CPUs. */
-static int others_are_there(struct pod *pod, cpu_set_t *ret, struct err *err)
-{
-	cpu_set_t theirs;
-	int r = cgroup_foreign_cpus(pod->h->cgroups, &theirs, err);
-
-	if (r < 0)
-		return r;
-	CPU_AND(ret, &theirs, &pod->cpus.all);
-	return CPU_COUNT(ret) > 0;
-}
-
 static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct pod *pod = userdata;
+	struct foreign_task task;
 	char text[CPUS_TEXT_MAX];
 	struct err err = {0};
-	cpu_set_t common;
-	int r = others_are_there(pod, &common, &err);
+	int r = cgroup_find_foreign(pod->h->cgroups, &pod->cpus.all, &task, &err);
 
 	(void)usec;
 	if (r > 0 && ++pod->retries < RETRIES) {
@@ -44,10 +32,11 @@ static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
 			return 0;
 		(void)err_errno(&err, r, "step cpus: timer");
 	} else if (r > 0) {
-		r = err_set(&err, -EBUSY,
-			    "CPUs %.200s are in the cpusets of VMs of another --root, whose "
-			    "virt-handler does not give them up: let it run, or stop these VMs",
-			    cpus_format(&common, text));
+		r = err_set(
+			&err, -EBUSY,
+			"CPUs %.200s are in the cpuset of another root's VM (process %d), whose "
+			"virt-handler does not give them up: let it run, or stop that VM",
+			cpus_format(&task.cpus, text), task.pid);
 	}
 	pod->retry_timer = sd_event_source_disable_unref(pod->retry_timer);
 	pod_step_done(pod, r, &err);
@@ -56,8 +45,8 @@ static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
 
 static int wait_for_others(struct pod *pod, struct err *err)
 {
-	cpu_set_t common;
-	int r = others_are_there(pod, &common, err);
+	struct foreign_task task;
+	int r = cgroup_find_foreign(pod->h->cgroups, &pod->cpus.all, &task, err);
 
 	if (r <= 0)
 		return r;

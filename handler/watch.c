@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void event_done(struct watch_event *e)
 {
@@ -84,13 +85,14 @@ void watch_close(struct handler *h)
 	h->watches = NULL;
 }
 
-/* A free place at the ring's end; the oldest event leaves when it is full. */
+/* A free place at the ring's end; the oldest events leave when it is full, by number or by size. */
 static struct watch_event *ring_next(struct watch *hub)
 {
-	if (hub->n == WATCH_HISTORY) {
+	while (hub->n == WATCH_HISTORY || (hub->n && hub->bytes > WATCH_HISTORY_BYTES)) {
 		struct watch_event *oldest = &hub->history[hub->begin];
 
 		hub->floor = oldest->version;
+		hub->bytes -= strlen(oldest->text);
 		event_done(oldest);
 		hub->begin = (hub->begin + 1) % WATCH_HISTORY;
 		hub->n--;
@@ -127,6 +129,7 @@ void watch_publish(struct handler *h, const char *type, const char *kind, const 
 		.was = json_incref(json_object_get(hub->labels, key)),
 		.is = str_eq(type, "DELETED") ? NULL : labels_of(object),
 	};
+	hub->bytes += strlen(e->text);
 	if (e->is)
 		(void)json_object_set(hub->labels, key, e->is);
 	else

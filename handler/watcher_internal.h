@@ -4,6 +4,8 @@
 
 #include "handler/watcher.h"
 
+#define WATCH_HISTORY_BYTES (16u << 20)
+
 struct watch_event {
 	uint64_t version;
 	char *kind, *ns, *name;
@@ -17,7 +19,7 @@ struct watch {
 	/* what "before" means for the next event: {"kind\nns\nname": labels} */
 	json_t *labels;
 	struct watch_event history[WATCH_HISTORY]; /* a ring */
-	size_t begin, n;
+	size_t begin, n, bytes;			   /* bytes: of the texts in it */
 	uint64_t floor; /* events after this version are all in the ring */
 };
 

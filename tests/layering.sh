@@ -16,10 +16,12 @@ while IFS=: read -r file line include; do
 		bad=1
 	fi
 done < <(grep -nE '^[[:space:]]*#[[:space:]]*include "' "${!tier[@]}" -r --include='*.[ch]')
+files=$(git ls-files '*.c' '*.h' '*.sh' '*.mk' '*.service' Makefile .ci/run)
+[ -n "$files" ]
 while read -r file; do
 	[ "$(head -c 200 "$file" | grep -c 'SPDX-License-Identifier: Apache-2.0')" -ge 1 ] || {
 		echo "$file: no SPDX header"
 		bad=1
 	}
-done < <(git ls-files '*.c' '*.h' '*.sh' '*.mk' Makefile .ci/run)
+done <<<"$files"
 exit $bad

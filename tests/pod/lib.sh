@@ -60,8 +60,11 @@ vp() {
 }
 
 pod_begin() {
-	local image
+	local image file
 	[ "$(id -u)" -eq 0 ] || { echo "Bail out! pod tests need root"; exit 1; }
+	for file in virtpod virt-handler virt-launcher guest/vmlinuz guest/initrd; do
+		[ -e "$BUILD/$file" ] || { echo "Bail out! $BUILD/$file is not there: make all guest"; exit 1; }
+	done
 	take_turns
 	WORK=$(mktemp -d "${TMPDIR:-/tmp}/vptest.XXXXXX")
 	ROOT=$WORK/root

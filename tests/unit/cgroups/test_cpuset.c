@@ -321,26 +321,34 @@ static void test_drift_is_seen_and_repaired(void **state)
 	json_decref(j);
 }
 
-/* What another root sees of our pods: the emu CPUs, never its own pods'. */
-static void test_foreign_cpus(void **state)
+/* What another root finds of our pods: tasks, by the CPUs they may run on; its own never. */
+static void test_foreign(void **state)
 {
 	struct fixture *f = *state;
 	struct cgroup_pod_spec spec = two_cpu_spec(UID_A, false);
 	struct cgroup_host *other = NULL;
+	cpu_set_t last = one(last_cpu), zero = one(0);
+	struct foreign_task task = {0};
 	struct err err = {0};
-	cpu_set_t before, seen, ours;
 	char tag[9];
+	pid_t pid;
 
 	(void)snprintf(tag, sizeof tag, "%s", fix_tag);
 	tag[0] = tag[0] == '0' ? '1' : '0';
 	assert_int_equal(cgroup_host_open(tag, &other, &err), 0);
-	assert_int_equal(cgroup_foreign_cpus(f->host, &before, &err), 0);
 	CPU_SET(last_cpu, &spec.emu);
 	fix_create(f, &spec);
-	assert_int_equal(cgroup_foreign_cpus(other, &seen, &err), 0);
-	assert_true(CPU_ISSET(0, &seen) && CPU_ISSET(last_cpu, &seen));
-	assert_int_equal(cgroup_foreign_cpus(f->host, &ours, &err), 0);
-	assert_true(CPU_EQUAL(&before, &ours));
+	/* a group without tasks keeps nobody off */
+	assert_int_equal(cgroup_find_foreign(other, &last, &task, &err), 0);
+	pid = fix_spawn(f, UID_A, fix_idle, NULL);
+	assert_int_equal(cgroup_find_foreign(other, &last, &task, &err), 1);
+	assert_int_equal(task.pid, pid);
+	assert_true(CPU_EQUAL(&task.cpus, &last));
+	assert_int_equal(cgroup_find_foreign(f->host, &last, &task, &err), 0);
+	assert_int_equal(cgroup_pod_set_emu_cpus(f->host, UID_A, &zero, &err), 0);
+	assert_int_equal(cgroup_find_foreign(other, &last, &task, &err), 0);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	(void)fix_wait(f, pid);
 	cgroup_host_free(other);
 }
 
@@ -357,7 +365,7 @@ static int run(void)
 		T(test_pool_shrinks_and_grows_live),
 		T(test_top_group_follows_its_pods),
 		T(test_drift_is_seen_and_repaired),
-		T(test_foreign_cpus),
+		T(test_foreign),
 	};
 
 	last_cpu = (int)sysconf(_SC_NPROCESSORS_ONLN) - 1;

@@ -10,6 +10,7 @@
 #include "tests/unit/unit.h"
 
 #include "handler/handler.h"
+#include "handler/images.h"
 #include "handler/loop.h"
 #include "handler/pod.h"
 #include "handler/server_internal.h"
@@ -92,6 +93,7 @@ static inline void lab_close(struct lab *l)
 {
 	while (l->h.pods)
 		pod_free(l->h.pods);
+	images_drop(&l->h);
 	vms_close(&l->h);
 	free(l->h.server);
 	sd_event_source_disable_unref(l->h.reconcile);

@@ -257,6 +257,7 @@ static void test_kernel(void **state)
 	assert_int_equal(file_replace_at(l->h.paths.lib_fd, "images/guest/vmlinuz", "k", 1, 0600),
 			 0);
 	assert_fails(l, pod, -ENOENT, "/initrd"); /* the kernel's descriptor goes, too */
+	images_drop(&l->h);
 	assert_int_equal(lab_count_fds(), before);
 	assert_int_equal(file_replace_at(l->h.paths.lib_fd, "images/guest/initrd", "i", 1, 0600),
 			 0);

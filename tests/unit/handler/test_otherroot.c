@@ -36,7 +36,30 @@ int pod_step_index(const char *name)
 struct fixture {
 	struct lab *lab;
 	struct cgroup_host *other; /* the other root's groups */
+	pid_t task;		   /* in its pod */
 };
+
+static pid_t join(struct cgroup_host *other)
+{
+	int ready[2];
+	pid_t pid;
+	char byte;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (cgroup_pod_enter(other, UID_B, NULL) < 0 || write(ready[1], "x", 1) != 1)
+			_exit(1);
+		while (pause() < 0)
+			;
+	}
+	(void)close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	(void)close(ready[0]);
+	return pid;
+}
 
 /* The other root's pod may run on CPUs 0 and 1. */
 static int setup(void **state)
@@ -56,6 +79,7 @@ static int setup(void **state)
 	CPU_SET(1, &spec.emu);
 	if (cgroup_pod_create(f->other, &spec, &f->lab->err) < 0)
 		fail_msg("%s", f->lab->err.msg);
+	f->task = join(f->other);
 	went_on = false;
 	*state = f;
 	return 0;
@@ -64,7 +88,11 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	struct fixture *f = *state;
-	int r = lab_remove_groups(f->other);
+	int r;
+
+	(void)kill(f->task, SIGKILL);
+	(void)waitpid(f->task, NULL, 0);
+	r = lab_remove_groups(f->other);
 
 	cgroup_host_free(f->other);
 	lab_close(f->lab);

@@ -221,6 +221,40 @@ static void finish(struct pod *pod)
 		handler_changed(h); /* its CPUs are free for others */
 }
 
+#define UNDO_RETRY_USEC (2 * 1000000ull)
+
+static int on_undo_retry(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct pod *pod = userdata;
+
+	(void)source;
+	(void)usec;
+	pod->retry_timer = sd_event_source_disable_unref(pod->retry_timer);
+	walk_backward(pod);
+	return 0;
+}
+
+/*
+ * What can't be undone yet (a process that does not die, a mount in use) keeps what lies below it:
+ * a CPU is nobody else's while somebody may still run on it. It is tried again until it goes.
+ */
+static void undo_later(struct pod *pod, const char *step, const struct err *err)
+{
+	_cleanup_free_ char *text = xasprintf("undo of step '%s': %s", step, err->msg);
+	const json_t *said = status_condition(pod->status, "Synchronized");
+
+	if (!str_eq(json_str(said, "message"), text)) {
+		log_error("%s/%s: %s; trying again", pod->record.ns, pod->record.name, text);
+		status_set_condition(pod->status, "Synchronized", "False", "FailedDelete", text);
+		pod_publish(pod);
+	}
+	pod->retry_timer = sd_event_source_disable_unref(pod->retry_timer);
+	if (sd_event_add_time_relative(pod->h->event, &pod->retry_timer, CLOCK_MONOTONIC,
+				       UNDO_RETRY_USEC, /* accuracy= */ 0, on_undo_retry, pod) < 0)
+		log_error("%s/%s: no timer to try again: the next virt-handler will",
+			  pod->record.ns, pod->record.name);
+}
+
 static void walk_backward(struct pod *pod)
 {
 	for (; pod->record.step >= 0; pod->record.step--) {
@@ -230,9 +264,10 @@ static void walk_backward(struct pod *pod)
 
 		if (r == STEP_WAIT)
 			return;
-		if (r < 0)
-			log_error("%s/%s: undo of step '%s': %s, ignoring", pod->record.ns,
-				  pod->record.name, step->name, err.msg);
+		if (r < 0) {
+			undo_later(pod, step->name, &err);
+			return;
+		}
 	}
 	finish(pod);
 }

@@ -55,7 +55,8 @@ struct pod {
 	sd_event_source *exit_source;
 	sd_event_source *qemu_source; /* QEMU's own end, by a pidfd that it owns */
 	sd_event_source *stop_timer;  /* when the launcher itself must be killed */
-	sd_event_source *retry_timer; /* step cpus waits for other roots to leave */
+	sd_event_source
+		*retry_timer; /* step cpus waits for other roots; an undo for what resists */
 	unsigned retries;
 	sd_event_source *log_source;
 	uint64_t log_second; /* the second that log_lines counts in */

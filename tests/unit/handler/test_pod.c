@@ -244,17 +244,25 @@ static void test_undo_waits(void **state)
 	assert_string_equal(condition(l, "Synchronized"), "last said no");
 }
 
-/* What resists does not keep the rest. */
+/* What resists keeps what lies below it, and says so, until it gives way. */
 static void test_undo_fails(void **state)
 {
 	struct lab *l = *state;
+	struct pod *pod;
 
 	script.run[LAST] = -EIO;
-	for (int i = 0; i < N_STEPS; i++)
-		script.undo[i] = -EBUSY;
+	script.undo[TWO] = -EBUSY;
 	start(l);
-	assert_string_equal(script.walk, ALL " -last -two -one -cpus");
-	assert_null(l->h.pods);
+	assert_string_equal(script.walk, ALL " -last -two");
+	pod = l->h.pods;
+	assert_non_null(pod);
+	assert_string_equal(json_str(status_condition(pod->status, "Synchronized"), "message"),
+			    "undo of step 'two': resists");
+	assert_true(recorded_step(pod) >= TWO); /* for a handler that comes after this one */
+	script.undo[TWO] = 0;
+	while (l->h.pods)
+		assert_true(sd_event_run(l->h.event, UINT64_MAX) >= 0);
+	assert_string_equal(script.walk, ALL " -last -two -two -one -cpus");
 }
 
 /* As after kill -9: a pod made of its record alone is undone from the step that it names. */

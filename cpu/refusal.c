@@ -84,7 +84,7 @@ static void add_arithmetic(struct text *t, const struct cpu_refusal *r)
 	add_wanted(t, &r->demand);
 	add(t, ", %d free (", CPU_COUNT(&r->free));
 	add_list(t, &r->free);
-	add(t, ") of %u online, reserved ", r->topology->n);
+	add(t, ") of %u online, reserved CPUs ", r->topology->n);
 	add_list(t, &r->policy->reserved);
 	add_holders(t, r);
 	add(t, "; ");

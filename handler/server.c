@@ -186,6 +186,42 @@ static void on_completed(void *arg, struct MHD_Connection *connection, void **re
 	free(r);
 }
 
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/*
+ * %XX in place, but NUL, which would cut the text, and in a path the slash, which would split a name:
+ * these stay as they are, and name nothing. No object's name needs either; a label's key in a query has a
+ * slash. A path begins with one, a query's parts never do.
+ */
+static size_t unescape(void *cls, struct MHD_Connection *connection, char *s)
+{
+	bool path = *s == '/';
+	char *to = s;
+
+	(void)cls;
+	(void)connection;
+	for (char *p = s; *p; p++) {
+		int high = *p == '%' ? hex_digit(p[1]) : -1;
+		int low = high >= 0 ? hex_digit(p[2]) : -1;
+		int c = low >= 0 ? high * 16 + low : 0;
+
+		if (c == 0 || (path && c == '/')) {
+			*to++ = *p;
+			continue;
+		}
+		*to++ = (char)c;
+		p += 2;
+	}
+	*to = 0;
+	return (size_t)(to - s);
+}
+
 static int start_daemon(struct server *s, int listen_fd_consume, struct err *err)
 {
 	const union MHD_DaemonInfo *info;
@@ -197,8 +233,8 @@ static int start_daemon(struct server *s, int listen_fd_consume, struct err *err
 		MHD_OPTION_LISTEN_SOCKET, listen_fd_consume, MHD_OPTION_CONNECTION_LIMIT,
 		s->options.connections, MHD_OPTION_CONNECTION_TIMEOUT, s->options.timeout_seconds,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVER_CONNECTION_MEMORY,
-		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,
-		MHD_OPTION_END);
+		MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+		MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_END);
 	if (!s->daemon) {
 		(void)fd_close(listen_fd_consume);
 		return err_set(err, -EIO, "%s/" SOCKET_NAME ": the HTTP server does not start",

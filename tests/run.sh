@@ -7,7 +7,7 @@
 set -u
 build=${1:?usage: tests/run.sh BUILD_DIR [PATTERN]}
 pattern=${2:-}
-passed=0 failed=0
+passed=0 failed=0 bad_names=
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
@@ -28,6 +28,7 @@ run() { # name command...
 	passed=$((passed + ok)) failed=$((failed + bad))
 	printf '%-44s %4d passed %3d failed %4d s\n' "$name" "$ok" "$bad" $((SECONDS - start))
 	if [ "$bad" -ne 0 ]; then
+		bad_names+=" $name"
 		echo "--- $name: exit status $status; the last of what it said:"
 		tail -n 60 "$log"
 		echo "---"
@@ -61,6 +62,7 @@ static hardening tests/hardening.sh "$build"
 all unit "" "$build"/unit/*/test_*
 all san "" "$build"/san/unit/*/test_*
 all tests bash tests/pod/test_*.sh
-echo "$SECONDS s in all"
+echo "$((SECONDS / 60)) min $((SECONDS % 60)) s in all"
+[ -z "$bad_names" ] || echo "failed:$bad_names"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -17,7 +17,7 @@ answers() {
 }
 
 qemu_killed() {
-	vm_up $VM "$WORK/$VM.json" || { not_ok "the VM comes up"; return; }
+	vm_up $VM "$WORK/$VM.json" || { not_ok "the VM comes up"; vm_down $VM; return; }
 	console_close $VM
 	kill -KILL "$(qemu_pid $VM)"
 	run_wait $VM 30
@@ -29,7 +29,7 @@ qemu_killed() {
 
 launcher_killed() {
 	local q
-	vm_up $VM "$WORK/$VM.json" || { not_ok "the VM comes up"; return; }
+	vm_up $VM "$WORK/$VM.json" || { not_ok "the VM comes up"; vm_down $VM; return; }
 	console_close $VM
 	q=$(qemu_pid $VM)
 	kill -KILL "$(parent_of "$q")"
@@ -131,7 +131,7 @@ run_survives() {
 	# the client's group, which its handler must not stay in
 	mkdir "$here"
 	echo $$ >"$here/cgroup.procs"
-	vm_up $VM "$WORK/$VM.json" --rm || { not_ok "the VM comes up"; return; }
+	vm_up $VM "$WORK/$VM.json" --rm || { not_ok "the VM comes up"; vm_down $VM; return; }
 	console_close $VM
 	handler_kill
 	check "run goes on with a handler of its own" vp delete vmi $VM

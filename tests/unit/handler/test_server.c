@@ -318,6 +318,32 @@ static void test_slow_clients(void **state)
 	client_close(watch);
 }
 
+/* Escapes name what they say, but none cuts a path or adds a part to it. */
+static void test_escapes(void **state)
+{
+	struct api *a = *state;
+	static const struct {
+		const char *path;
+		int code;
+	} rows[] = {
+		{VMIS "/%6fne", 200},
+		{VMIS "/one%00x", 404},
+		{VMIS "/one%2fconsole", 404},
+		{VMIS "%2fone", 404},
+		{VMIS "/one%zz", 404},
+		{VMIS "?labelSelector=kubevirt.io%2FnodeName%3Dx", 200},
+	};
+	_cleanup_free_ char *body = vmi_text("one", "a");
+	_cleanup_json_ json_t *made = NULL;
+
+	assert_int_equal(api_call(a, "POST", VMIS, body, &made), 201);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_json_ json_t *got = NULL;
+
+		assert_int_equal(api_call(a, "GET", rows[i].path, "", &got), rows[i].code);
+	}
+}
+
 static void test_idle(void **state)
 {
 	struct api *a = *state;
@@ -370,6 +396,7 @@ int main(void)
 		TEST(test_full_body),
 		TEST(test_many_connections),
 		cmocka_unit_test_setup_teardown(test_slow_clients, setup_impatient, teardown),
+		TEST(test_escapes),
 		TEST(test_idle),
 		TEST(test_closes_with_clients),
 	};

@@ -5,7 +5,6 @@
 #include "cmd/url.h"
 #include "cmd/ws.h"
 
-#include "lib/file.h"
 #include "lib/log.h"
 #include "lib/util.h"
 
@@ -31,7 +30,7 @@ static void on_data(void *arg, const void *data, size_t len)
 {
 	struct attach *a = arg;
 
-	if (a->no_reader || fd_write_all(STDOUT_FILENO, data, len) == 0)
+	if (a->no_reader || tty_write(data, len) == 0)
 		return;
 	a->no_reader = true;
 	ws_close(a->ws);

@@ -75,8 +75,11 @@ static int find_handler(char buf[static PATH_MAX], struct err *err)
 			return 0;
 		}
 	}
-	return err_set(err, -ENOTCONN, "there is no virt-handler: neither beside virtpod nor at %s",
-		       places[2].path);
+	return err_set(
+		err, -ENOTCONN,
+		"there is no virt-handler: neither in virtpod's folder %s, nor at %s%s, %s or "
+		"%s",
+		exe, exe, places[1].path, places[2].path, places[3].path);
 }
 
 /* A datagram socket with an address of the kernel's choice; *ret_env is NOTIFY_SOCKET=@…. */

@@ -189,9 +189,8 @@ const struct command command_render = {
 	"  --as vmi   the VirtualMachineInstance with its defaults\n"
 	"  --as plan  what handler and launcher work from, as JSON\n"
 	"\n"
-	"Networks and configuration are taken from the same files. No handler is needed. KVM is "
-	"taken\n"
-	"for granted, unless a KubeVirt among the files says useEmulation and this host has no "
-	"KVM.\n",
+	"Networks and configuration are taken from the same files. No handler is needed. KVM is\n"
+	"taken for granted, unless a KubeVirt among the files says useEmulation and this host has\n"
+	"no KVM.\n",
 	run,
 };

@@ -235,9 +235,9 @@ const struct command command_run = {
 	"  --rm         delete the VMs at the end, and wait until they are gone\n"
 	"  -q, --quiet  no lines about what goes on\n"
 	"\n"
-	"Ctrl-C (on a console: after Ctrl-]) asks the guests to shut down, a second one kills "
-	"them.\n"
-	"Exit code: 0 the guests shut down, or were ended on request, killed included; 1 crashed,\n"
-	"killed by anything else, or failed to start; 3 refused.\n",
+	"Ctrl-C (on a console: after Ctrl-]) deletes the VMs: the guests are asked to shut\n"
+	"down, and killed by a second one. Exit code: 0 the guests shut down, or were ended on\n"
+	"request, killed included; 1 crashed, killed by anything else, or failed to start; 3\n"
+	"refused.\n",
 	run,
 };

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/tty.h"
 
+#include "lib/file.h"
+
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <termios.h>
 #include <unistd.h>
 
-static struct termios saved;
+static struct termios saved, raw;
 static bool is_raw;
 
 int tty_raw(void)
 {
 	static bool registered;
-	struct termios raw;
 
 	if (is_raw)
 		return 0;
@@ -20,8 +22,7 @@ int tty_raw(void)
 		return -errno;
 	raw = saved;
 	cfmakeraw(&raw);
-	/* our own lines on stderr end in \n alone; the guest's \r\n is not harmed by one more \r */
-	raw.c_oflag = saved.c_oflag;
+	raw.c_oflag = saved.c_oflag; /* our own lines on stderr end in \n alone */
 	if (!registered && atexit(tty_restore) != 0)
 		return -ENOMEM;
 	registered = true;
@@ -29,6 +30,21 @@ int tty_raw(void)
 		return -errno;
 	is_raw = true;
 	return 0;
+}
+
+int tty_write(const void *data, size_t len)
+{
+	struct termios guests = raw;
+	int r;
+
+	if (!is_raw)
+		return fd_write_all(STDOUT_FILENO, data, len);
+	/* output is processed while it is written: nothing has to be waited for on either side */
+	guests.c_oflag &= ~(tcflag_t)OPOST;
+	(void)tcsetattr(STDIN_FILENO, TCSANOW, &guests); /* it may be gone: writing says so */
+	r = fd_write_all(STDOUT_FILENO, data, len);
+	(void)tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+	return r;
 }
 
 void tty_restore(void)

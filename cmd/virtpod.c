@@ -21,7 +21,7 @@ static const char usage[] =
 	"KubeVirt's virtual machines on one Linux host, without Kubernetes.\n"
 	"\n"
 	"options, before or after the command:\n"
-	"  --root DIR           keep everything below DIR instead of /etc, /var/lib, /run/virtpod\n"
+	"  --root DIR           keep all below DIR instead of /var/lib/virtpod and /run/virtpod\n"
 	"  -n, --namespace NS   where names are looked up, and objects without one go (default)\n"
 	"  -o, --output FORM    json, yaml, name, wide or table\n"
 	"  -v, --verbose        say more\n"

@@ -127,6 +127,7 @@ terminal() {
 	# the terminal is the client's again when it has said something of its own
 	check "terminal: Ctrl-] leaves the console" \
 		wait_line "$WORK/tty.out" '[Cc]onsole' 20 "$(wc -l <"$WORK/tty.out")" "${RUN_PID[tty]}"
+	is "terminal: the guest's line ends are its own" "$(grep -ac $'\r\r' "$WORK/tty.out")" 0
 	check "terminal: the VM runs on" test -n "$(qemu_pid $VM)"
 	printf '\003' >&"$fd"
 	run_wait tty 60

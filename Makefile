@@ -201,6 +201,9 @@ uninstall:
 
 .PHONY: clean
 clean:
+	@! grep -qs " $(abspath $(BUILD))/" /proc/self/mounts || { \
+		echo "VMs run below $(BUILD): stop them first (build/virtpod --root DIR get vmi -A)" >&2; \
+		exit 1; }
 	rm -rf $(BUILD)
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

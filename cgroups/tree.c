@@ -122,10 +122,12 @@ static int missing(const char *mountinfo, enum tree_hier hier, struct err *err)
 	if (!mounts_find(mountinfo, NULL, &m) && !open_mount(&m, HIER_UNIFIED, &fd, NULL) &&
 	    !file_read_line_at(fd, "cgroup.controllers", have, sizeof have) &&
 	    strstr(have, hier_names[hier]))
-		return err_set(err, -ENOTSUP,
-			       "this host has cgroup v2 ('%s' holds %s): only v1 in hybrid mode is "
-			       "supported so far, v2 comes next",
-			       m.path, have);
+		return err_set(
+			err, -ENOTSUP,
+			"this host has cgroup v2 ('%s' holds %s), which is not supported yet: "
+			"boot it with systemd.unified_cgroup_hierarchy=0 on the kernel's command "
+			"line",
+			m.path, have);
 	return err_set(err, -ENOENT,
 		       "cgroup controller '%s' is not mounted; mount it with: mount -t cgroup -o "
 		       "%s cgroup /sys/fs/cgroup/%s",

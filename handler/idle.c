@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <mntent.h>
+#include <sys/stat.h>
 #include <time.h>
 
 /* Long enough that the next command of a script finds it still there. */
@@ -28,11 +29,23 @@ static bool has_work(struct handler *h)
 	       json_array_size(vmis) > 0;
 }
 
+/* Somebody removed the root under our hands: nobody can reach this handler any more. */
+static bool is_orphan(const struct handler *h)
+{
+	struct stat st;
+
+	return fstat(h->lock_fd, &st) == 0 && st.st_nlink == 0;
+}
+
 static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct handler *h = userdata;
 
 	(void)usec;
+	if (is_orphan(h)) {
+		log_error("%s was removed: exit", h->paths.run);
+		return sd_event_exit(h->event, 0);
+	}
 	if (has_work(h)) {
 		h->idle_ticks = 0;
 	} else if (++h->idle_ticks >= IDLE_SECONDS) {

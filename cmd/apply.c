@@ -202,6 +202,7 @@ const struct command command_apply = {
 	"Files, folders (every *.yaml, *.yml, *.json in them) or - for stdin. Configuration goes\n"
 	"first. VMs that are there already are left as they are; changing them is refused.\n",
 	run_apply,
+	OUTPUT_BIT(OUTPUT_JSON) | OUTPUT_BIT(OUTPUT_YAML) | OUTPUT_BIT(OUTPUT_NAME),
 };
 
 const struct command command_create = {
@@ -211,4 +212,5 @@ const struct command command_create = {
 	"\n"
 	"Files, folders (every *.yaml, *.yml, *.json in them) or - for stdin.\n",
 	run_create,
+	OUTPUT_BIT(OUTPUT_JSON) | OUTPUT_BIT(OUTPUT_YAML) | OUTPUT_BIT(OUTPUT_NAME),
 };

@@ -19,9 +19,14 @@ enum exit_code {
 
 enum output { OUTPUT_TABLE, OUTPUT_WIDE, OUTPUT_JSON, OUTPUT_YAML, OUTPUT_NAME };
 
+#define OUTPUT_BIT(o) (1u << (o))
+
+struct command;
+
 struct cli {
-	const char *root; /* --root, or NULL */
-	const char *ns;	  /* -n, or NULL: not given */
+	const struct command *command; /* NULL: not known yet */
+	const char *root;	       /* --root, or NULL */
+	const char *ns;		       /* -n, or NULL: not given */
 	enum output output;
 	bool verbose;
 };
@@ -31,6 +36,7 @@ struct command {
 	const char *summary; /* one line for `virtpod help` */
 	const char *usage;   /* the text of --help, with a newline at its end */
 	int (*run)(struct cli *cli, int argc, char **argv); /* argv[0] is the name; an exit_code */
+	unsigned outputs; /* OUTPUT_BITs that -o may say; a table always may be had */
 };
 
 extern const struct command command_apply, command_console, command_create, command_delete,

@@ -76,8 +76,8 @@ static int show_list(struct get *g, const json_t *list)
 		if (g->all_ns || !g->target.kind->namespaced)
 			log_info("no %s", g->target.kind->plural);
 		else
-			log_info("no %s in namespace %s", g->target.kind->plural,
-				 cli_namespace(g->cli));
+			log_info("no %s in namespace %s; -A shows those of all",
+				 g->target.kind->plural, cli_namespace(g->cli));
 	}
 	return EXIT_DONE;
 }
@@ -211,4 +211,6 @@ const struct command command_get = {
 	"  -w, --watch           and go on showing what changes\n"
 	"  -o, --output FORM     json, yaml, name, wide or table\n",
 	run,
+	OUTPUT_BIT(OUTPUT_JSON) | OUTPUT_BIT(OUTPUT_YAML) | OUTPUT_BIT(OUTPUT_NAME) |
+		OUTPUT_BIT(OUTPUT_WIDE),
 };

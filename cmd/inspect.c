@@ -72,4 +72,5 @@ const struct command command_inspect = {
 	"/proc, the cgroups and netlink now; of a VM that does not run, why. -o json is stable:\n"
 	"docs/inspect.md.\n",
 	run,
+	OUTPUT_BIT(OUTPUT_JSON) | OUTPUT_BIT(OUTPUT_YAML),
 };

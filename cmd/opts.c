@@ -141,6 +141,22 @@ static int parse_output(const char *text, enum output *ret)
 	return -EINVAL;
 }
 
+/* A form that the command has no words for would be ignored otherwise. */
+static int check_output(const struct cli *cli)
+{
+	const struct command *c = cli->command;
+	bool machine_only = c && !(c->outputs & OUTPUT_BIT(OUTPUT_NAME));
+
+	if (!c || cli->output == OUTPUT_TABLE || c->outputs & OUTPUT_BIT(cli->output))
+		return 0;
+	if (!c->outputs)
+		log_error("%s: takes no -o", c->name);
+	else
+		log_error("%s: -o: must be json%s yaml%s", c->name, machine_only ? " or" : ",",
+			  machine_only ? "" : " or name");
+	return -EINVAL;
+}
+
 /* One option of the command line after the other; negative: something was printed. */
 static int walk(const struct parser *p, int argc, char **argv)
 {
@@ -185,6 +201,8 @@ int opts_parse(struct cli *cli, const char *usage, const struct opt *own, size_t
 		add(&p, &globals[i]);
 	r = walk(&p, argc, argv);
 	if (r >= 0 && output && parse_output(output, &cli->output) < 0)
+		r = -EINVAL;
+	if (r >= 0 && !help && check_output(cli) < 0)
 		r = -EINVAL;
 	if (cli->verbose)
 		log_open("virtpod", LOG_LEVEL_DEBUG);

@@ -170,6 +170,10 @@ static int run(struct cli *cli, int argc, char **argv)
 	}
 	if (at >= 0 && parse_form(as, &r.form) < 0)
 		at = -EINVAL;
+	if (at >= 0 && r.form == FORM_ARGV && cli->output != OUTPUT_TABLE) {
+		log_error("render --as argv: takes no -o");
+		at = -EINVAL;
+	}
 	if (at >= 0) {
 		for (; at < argc; at++)
 			texts_add(&files, argv[at]);
@@ -193,4 +197,5 @@ const struct command command_render = {
 	"taken for granted, unless a KubeVirt among the files says useEmulation and this host has\n"
 	"no KVM.\n",
 	run,
+	OUTPUT_BIT(OUTPUT_JSON) | OUTPUT_BIT(OUTPUT_YAML),
 };

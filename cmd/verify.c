@@ -67,4 +67,5 @@ const struct command command_verify = {
 	"as\n"
 	"found. Each difference is a line on stdout; exit code 1 when there is one.\n",
 	run,
+	OUTPUT_BIT(OUTPUT_JSON) | OUTPUT_BIT(OUTPUT_YAML),
 };

@@ -94,5 +94,6 @@ int main(int argc, char **argv)
 		log_error("no command '%s'; virtpod help lists them", argv[at]);
 		return EXIT_USAGE;
 	}
+	cli.command = c;
 	return c->run(&cli, argc - at, argv + at);
 }

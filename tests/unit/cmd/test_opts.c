@@ -88,6 +88,27 @@ static void test_refused(void **state)
 	assert_usage(PARSE(W("-o"), W("xml")));
 }
 
+/* A form that a command does not have is refused, wherever the -o stood. */
+static void test_outputs(void **state)
+{
+	static const struct command some = {
+		.name = "some", .outputs = OUTPUT_BIT(OUTPUT_JSON) | OUTPUT_BIT(OUTPUT_YAML)};
+	static const struct command none = {.name = "none"};
+	char *json[] = {W("cmd"), W("-o"), W("json"), NULL};
+	char *wide[] = {W("cmd"), W("-o"), W("wide"), NULL};
+	struct cli cli = {.command = &some};
+	int code = -1;
+
+	(void)state;
+	assert_int_equal(opts_parse(&cli, "", NULL, 0, false, 3, json, &code), 3);
+	assert_true(opts_parse(&cli, "", NULL, 0, false, 3, wide, &code) < 0);
+	assert_int_equal(code, EXIT_USAGE);
+	cli = (struct cli){.command = &none, .output = OUTPUT_NAME};
+	assert_true(opts_parse(&cli, "", NULL, 0, false, 1, json, &code) < 0);
+	cli = (struct cli){.command = &none};
+	assert_int_equal(opts_parse(&cli, "", NULL, 0, false, 1, json, &code), 1);
+}
+
 static void test_help(void **state)
 {
 	struct parsed p = PARSE(W("-h"));
@@ -122,8 +143,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_kinds), cmocka_unit_test(test_before_the_command),
-		cmocka_unit_test(test_refused),	  cmocka_unit_test(test_help),
-		cmocka_unit_test(test_seconds),
+		cmocka_unit_test(test_refused),	  cmocka_unit_test(test_outputs),
+		cmocka_unit_test(test_help),	  cmocka_unit_test(test_seconds),
 	};
 
 	return cmocka_run_group_tests_name("opts", tests, NULL, NULL);

@@ -16,7 +16,8 @@ while IFS=: read -r file line include; do
 		bad=1
 	fi
 done < <(grep -nE '^[[:space:]]*#[[:space:]]*include "' "${!tier[@]}" -r --include='*.[ch]')
-files=$(git ls-files '*.c' '*.h' '*.sh' '*.mk' '*.service' Makefile .ci/run)
+files=$(git ls-files '*.c' '*.h' '*.sh' '*.mk' '*.md' '*.service' '*.[18]' examples Makefile .ci/run \
+	.clang-format .gitignore)
 [ -n "$files" ]
 while read -r file; do
 	[ "$(head -c 200 "$file" | grep -c 'SPDX-License-Identifier: Apache-2.0')" -ge 1 ] || {

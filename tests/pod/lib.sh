@@ -10,6 +10,10 @@ set -u
 BUILD=$(realpath "${1:?usage: $0 BUILD_DIR}")
 GUEST_ARGS="console=ttyS0 tsc=reliable no_timer_check mitigations=off nokaslr"
 READY='virtpod-guest: ready'
+# one CPU for a VM of its own, all others reserved: on any host only one such VM fits
+LAST_CPU=$(($(nproc --all) - 1))
+REST_CPUS=0
+[ "$LAST_CPU" -le 1 ] || REST_CPUS=0-$((LAST_CPU - 1))
 TESTS=0 FAILED=0 TAG='' HANDLER_PID='' WORK='' ROOT=''
 declare -A RUN_PID=() CON_FD=() CON_PID=()
 
@@ -121,7 +125,7 @@ cleanup_kernel() {
 	[ -n "$TAG" ] || return 0
 	while read -r link; do ip link del "$link" 2>/dev/null; done < <(tagged_links)
 	while read -r dir; do rmdir "$dir" 2>/dev/null; done < <(tagged_cgroups | sort -r)
-	sed -i "\|$ROOT|d" /run/virtpod.cpus 2>/dev/null
+	flock /run/virtpod.cpus.lock sed -i "\|$ROOT|d" /run/virtpod.cpus 2>/dev/null
 }
 
 # --- waiting -----------------------------------------------------------------------------------
@@ -197,7 +201,7 @@ handler_pids() { # ROOT
 # --- manifests ---------------------------------------------------------------------------------
 
 config() {
-	cat <<-'END'
+	cat <<-END
 	apiVersion: kubevirt.io/v1
 	kind: KubeVirt
 	metadata: {name: kubevirt, namespace: kubevirt}
@@ -209,7 +213,7 @@ config() {
 	apiVersion: kubelet.config.k8s.io/v1beta1
 	kind: KubeletConfiguration
 	cpuManagerPolicy: static
-	reservedSystemCPUs: "0"
+	reservedSystemCPUs: "$REST_CPUS"
 	END
 }
 

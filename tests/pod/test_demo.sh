@@ -8,15 +8,17 @@ DEMO=$(realpath "$(dirname "$0")/../../examples/demo.sh")
 shows() { # FILE HOW
 	check "$2: the kernel's first lines" grep -qaE 'Linux version|\[ +0\.000000\]' "$1"
 	check "$2: the guest's ready line" grep -qa "$READY" "$1"
-	check "$2: the boundary" grep -qaiE 'seccomp' "$1"
-	check "$2: namespaces" grep -qaiE 'namespace|\bpid\b.*\bnet\b' "$1"
+	check "$2: the boundary" grep -qaE '^ +seccomp +filter, 4 filters' "$1"
+	check "$2: namespaces" grep -qaE '^ +own namespaces +cgroup ipc mnt net pid user uts' "$1"
 	check "$2: the vCPU's thread" grep -qaE 'CPU 0/(TCG|KVM)' "$1"
 	check "$2: the links" grep -qaE 'k6t-' "$1"
 	check "$2: the tap" grep -qaE 'tap[0-9a-f]+' "$1"
 	check "$2: the ping is answered" grep -qaE '[1-9][0-9]* (packets )?received' "$1"
-	check "$2: start-up time by step" grep -qaE '(spawn|qemu|pin).*[0-9]' "$1"
+	check "$2: start-up time by step" grep -qaE '^ +pin +[0-9.]+ ms' "$1"
 	check "$2: the guest saw its power button" grep -qa 'power button' "$1"
-	check "$2: what was cleaned" grep -qaiE 'clean|left|gone|remove' "$1"
+	check "$2: what was cleaned: links" grep -qa 'no link of ours left' "$1"
+	check "$2: what was cleaned: groups" grep -qa 'no cgroup of ours left' "$1"
+	check "$2: verify" grep -qaE 'as promised: [0-9]+ checks, no difference' "$1"
 }
 
 # Nothing is left when it returns, though a handler may idle on.

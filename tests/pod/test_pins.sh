@@ -161,8 +161,7 @@ too_many() {
 }
 
 pod_begin
-CPU=1 REST=0
-[ "$(nproc --all)" -eq 2 ] || fatal "written for a host with CPUs 0 and 1"
+CPU=$LAST_CPU REST=$REST_CPUS
 sed 's/cpuManagerPolicy: static/cpuManagerPolicy: none/' "$WORK/config.yaml" >"$WORK/none.yaml"
 pod_ready
 vmi $ONE dedicated >"$WORK/$ONE.json"

@@ -172,7 +172,7 @@ fmt-check:
 	@clang-format --dry-run -Werror $(C_FILES)
 
 fmt:
-	clang-format -i $(C_FILES)
+	@clang-format -i $(C_FILES)
 
 CPPCHECK := cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 -j2 \
 	--enable=warning,performance,portability --suppress=missingIncludeSystem \

@@ -138,6 +138,7 @@ void handler_close(struct handler *h)
 		pod_free(h->pods); /* their VMs live on: the next handler adopts them */
 	images_drop(h);
 	loop_close(h);
+	hostcpus_unwatch(h);
 	json_decref(h->refused);
 	cgroup_host_free(h->cgroups);
 	store_close(h->store);

@@ -40,10 +40,11 @@ struct handler {
 	json_t *refused;	/* {uid: {"changes": when its start was refused, "message": why}} */
 	sd_event_source *retry; /* armed while a start is refused (handler/loop.c) */
 
-	int lock_fd;	       /* run/handler.lock, held: one handler per root */
-	int launcher_fd;       /* virt-launcher's executable */
-	const char *qemu;      /* path of QEMU's */
-	cpu_set_t others_cpus; /* exclusive CPUs of other roots, as last read */
+	int lock_fd;		     /* run/handler.lock, held: one handler per root */
+	int launcher_fd;	     /* virt-launcher's executable */
+	const char *qemu;	     /* path of QEMU's */
+	sd_event_source *cpus_watch; /* of that file */
+	cpu_set_t others_cpus;	     /* exclusive CPUs of other roots, as last read */
 	const char *cpus_file; /* NULL: the host's own (handler/hostcpus.h); tests have another */
 	char node[65];	       /* this node's name */
 	bool kvm;	       /* /dev/kvm works */

@@ -258,6 +258,11 @@ int hostcpus_watch(struct handler *h, struct err *err)
 
 	if (r < 0)
 		return r;
-	r = sd_event_add_inotify(h->event, NULL, dir, IN_MOVED_TO, on_file, h);
+	r = sd_event_add_inotify(h->event, &h->cpus_watch, dir, IN_MOVED_TO, on_file, h);
 	return r < 0 ? err_errno(err, r, "%s: watch", dir) : 0;
+}
+
+void hostcpus_unwatch(struct handler *h)
+{
+	h->cpus_watch = sd_event_source_disable_unref(h->cpus_watch);
 }

@@ -20,6 +20,7 @@ int hostcpus_others(struct handler *h, struct cpu_holders *holders, struct err *
  * slow retry is theirs (handler/loop.h).
  */
 int hostcpus_watch(struct handler *h, struct err *err);
+void hostcpus_unwatch(struct handler *h);
 
 /* Claim for one pod; -EBUSY when another root took one of them meanwhile. */
 int hostcpus_take(struct handler *h, const char *uid, const char *vm, const cpu_set_t *cpus,

@@ -15,7 +15,7 @@ run() { # name command...
 	local name=$1 start=$SECONDS status ok bad skip planned
 	shift
 	[[ $name == *$pattern* ]] || return 0
-	CMOCKA_MESSAGE_OUTPUT=TAP "$@" >"$log" 2>&1 </dev/null
+	CMOCKA_MESSAGE_OUTPUT=TAP "$@" >"$log" 2>&1 </dev/null 9>&-
 	status=$?
 	skip=$(grep -cEi '^ok .*# *skip' "$log")
 	ok=$(($(grep -cE '^ok ' "$log") - skip))
@@ -29,7 +29,8 @@ run() { # name command...
 	printf '%-44s %4d passed %3d failed %4d s\n' "$name" "$ok" "$bad" $((SECONDS - start))
 	if [ "$bad" -ne 0 ]; then
 		bad_names+=" $name"
-		echo "--- $name: exit status $status; the last of what it said:"
+		echo "--- $name: exit status $status; what failed, and the last of what it said:"
+		grep -E '^not ok ' "$log"
 		tail -n 60 "$log"
 		echo "---"
 	fi
@@ -55,6 +56,11 @@ all() { # prefix command-before path...: each one a program that must be there
 	done
 	[ "$found" = 1 ] || static "$prefix: there are tests" false
 }
+
+# One run at a time on a host: tests want the same CPU for themselves. The lock goes with this process.
+exec 9>/run/virtpod-test.lock
+flock -n 9 || { echo "waiting for another run of the tests on this host" && flock 9; }
+export VIRTPOD_TEST_TURN=1
 
 static lint make --no-print-directory lint
 static layering tests/layering.sh

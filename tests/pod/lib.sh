@@ -86,6 +86,7 @@ pod_begin() {
 # One pod test at a time on this host: they want the same CPU. The lock's holder ends with our end of
 # its pipe, however we end.
 take_turns() {
+	[ -z "${VIRTPOD_TEST_TURN:-}" ] || return 0 # tests/run.sh has it for the whole run
 	coproc TURN { exec flock /run/virtpod-test.lock -c 'echo mine; exec cat'; }
 	read -r <&"${TURN[0]}"
 }

@@ -264,7 +264,8 @@ static void policy_none_refuses_and_says_so(void **state)
 	assert_int_equal(ask(&h, isolated(2, 1, 1), &a), -ENOTSUP);
 	assert_string_equal(
 		h.err.msg,
-		"3 CPUs wanted (2 vCPUs, 1 for the emulator), 8 free (0-7) of 8 online, reserved CPUs "
+		"3 CPUs wanted (2 vCPUs, 1 for the emulator), 8 free (0-7) of 8 online, reserved "
+		"CPUs "
 		"none, held by nobody; KubeletConfiguration cpuManagerPolicy: none gives no VM "
 		"CPUs of its own: set cpuManagerPolicy: static and reservedSystemCPUs, or leave "
 		"out dedicatedCpuPlacement");
@@ -282,10 +283,11 @@ static void refusal_names_numbers_and_holders(void **state)
 	hold(&h, "default/a", "1-3");
 	hold(&h, "lab/b", "5-6");
 	assert_int_equal(ask(&h, vm(3, 1, 1), &a), -EBUSY);
-	assert_string_equal(h.err.msg,
-			    "3 CPUs wanted (3 vCPUs), 2 free (4,7) of 8 online, reserved CPUs 0, held "
-			    "by 'default/a': 1-3, by 'lab/b': 5-6; stop a VM that holds CPUs or "
-			    "ask for fewer");
+	assert_string_equal(
+		h.err.msg,
+		"3 CPUs wanted (3 vCPUs), 2 free (4,7) of 8 online, reserved CPUs 0, held "
+		"by 'default/a': 1-3, by 'lab/b': 5-6; stop a VM that holds CPUs or "
+		"ask for fewer");
 	assert_int_equal(ask(&h, vm(8, 1, 1), &a), -ENOTSUP);
 	assert_non_null(strstr(h.err.msg, "this host never has more than 7 to give: ask for fewer "
 					  "or shorten reservedSystemCPUs"));

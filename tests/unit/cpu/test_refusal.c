@@ -82,11 +82,12 @@ static void lists_are_cut_behind_a_number(void **state)
 	r.n_holders = 0;
 	assert_int_equal(cpu_refuse(&r, &err), -EBUSY);
 	assert_string_equal(
-		err.msg, "1024 CPUs wanted (510 vCPUs, 512 for IO threads, 2 for the emulator), "
-			 "341 free (3,5,9,11,15,17,21,23,27,29,33,35,39,41,45,47,51,53,57,59,63,"
-			 "65,69,71,75,...) of 1024 online, reserved CPUs 0,2,4,6,8,10,12,14,16,18,20,"
-			 "22,24,26,28,30,32,34,36,38,40,42,44,46,48,50,..., held by nobody; stop a "
-			 "VM that holds CPUs or ask for fewer");
+		err.msg,
+		"1024 CPUs wanted (510 vCPUs, 512 for IO threads, 2 for the emulator), "
+		"341 free (3,5,9,11,15,17,21,23,27,29,33,35,39,41,45,47,51,53,57,59,63,"
+		"65,69,71,75,...) of 1024 online, reserved CPUs 0,2,4,6,8,10,12,14,16,18,20,"
+		"22,24,26,28,30,32,34,36,38,40,42,44,46,48,50,..., held by nobody; stop a "
+		"VM that holds CPUs or ask for fewer");
 }
 
 static void first_holders_then_how_many_more(void **state)

@@ -10,6 +10,7 @@
 #include "tests/unit/unit.h"
 
 #include "handler/handler.h"
+#include "handler/hostcpus.h"
 #include "handler/images.h"
 #include "handler/loop.h"
 #include "handler/pod.h"
@@ -96,7 +97,8 @@ static inline void lab_close(struct lab *l)
 	images_drop(&l->h);
 	vms_close(&l->h);
 	free(l->h.server);
-	sd_event_source_disable_unref(l->h.reconcile);
+	loop_close(&l->h);
+	hostcpus_unwatch(&l->h);
 	json_decref(l->h.refused);
 	free((char *)(uintptr_t)l->h.cpus_file);
 	assert_int_equal(lab_remove_groups(l->h.cgroups), 0);

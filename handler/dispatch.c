@@ -6,6 +6,7 @@
 #include "handler/discovery.h"
 #include "handler/k8s_status.h"
 #include "handler/objects.h"
+#include "handler/report.h"
 #include "handler/stream.h"
 
 #include "lib/json.h"
@@ -37,21 +38,6 @@ static void fill_call(struct request *r, const char *path, struct call *ret)
 	route_parse(path, &ret->route);
 }
 
-/* inspect and verify: read from the kernel while the client waits. */
-static unsigned report(struct server *s, const struct call *c, json_t **ret)
-{
-	const struct route *to = &c->route;
-	struct err err = {0};
-	int r = (to->to == ROUTE_INSPECT ? s->options.inspect
-					 : s->options.verify)(s->h, to->ns, to->name, ret, &err);
-
-	if (r == -ENOENT)
-		return k8s_not_found(ret, to->kind, to->name);
-	if (r == -ESRCH) /* it has no running pod */
-		return k8s_conflict(ret, to->kind, to->name, err.msg);
-	return r < 0 ? k8s_internal(ret, &err) : 200;
-}
-
 static unsigned get(struct server *s, const struct call *c, json_t **ret)
 {
 	const struct route *to = &c->route;
@@ -79,7 +65,7 @@ static unsigned get(struct server *s, const struct call *c, json_t **ret)
 		return objects_get(c, ret);
 	case ROUTE_INSPECT:
 	case ROUTE_VERIFY:
-		return report(s, c, ret);
+		return report_answer(s, c, ret);
 	case ROUTE_NOWHERE:
 	case ROUTE_HEALTH:
 	case ROUTE_CONSOLE:
@@ -117,6 +103,9 @@ enum MHD_Result dispatch(struct request *r, const char *method, const char *path
 		return reply_text(r, 200, "ok");
 	if (reads && c.route.to == ROUTE_CONSOLE)
 		return console_request(r, &c);
+	if (reads && (c.route.to == ROUTE_INSPECT || c.route.to == ROUTE_VERIFY) &&
+	    report_ask(r, &c))
+		return MHD_YES;
 	if (reads && c.route.to == ROUTE_COLLECTION && c.watch)
 		return stream_request(r, &c);
 	code = answer(r->s, method, &c, &object);

@@ -111,6 +111,7 @@ static int read_pod(struct handler *h, const struct pod *pod, json_t *out, struc
 				  json_boolean(inspect_find(processes, "qemu") != NULL));
 	(void)json_object_set_new(out, "pod", pod_json(pod));
 	(void)json_object_set_new(out, "accel", accel_json(processes));
+	(void)json_object_set_new(out, "qmp", pod->qmp ? json_incref(pod->qmp) : json_null());
 	(void)json_object_set(out, "processes", processes);
 	(void)json_object_set(out, "cgroup", cgroup);
 	(void)json_object_set(out, "cpus", cpus);

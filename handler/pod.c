@@ -54,6 +54,15 @@ struct pod *pod_find(struct handler *h, const char *uid)
 	return NULL;
 }
 
+struct pod *pod_find_running(struct handler *h, const char *ns, const char *name)
+{
+	for (struct pod *p = h->pods; p; p = p->next)
+		if (str_eq(p->record.ns, ns) && str_eq(p->record.name, name) && p->channel &&
+		    (p->state == POD_RUNNING || p->state == POD_STOPPING))
+			return p;
+	return NULL;
+}
+
 void pod_free(struct pod *pod)
 {
 	for (struct pod **p = &pod->h->pods; *p; p = &(*p)->next)
@@ -77,6 +86,7 @@ void pod_free(struct pod *pod)
 	json_decref(pod->vmi);
 	json_decref(pod->status);
 	json_decref(pod->timing);
+	json_decref(pod->qmp);
 	store_pod_done(&pod->record);
 	free(pod);
 }

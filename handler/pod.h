@@ -66,6 +66,7 @@ struct pod {
 	/* what the waiting step does with the launcher's reply; NULL: nothing more */
 	int (*step_reply)(struct pod *pod, const json_t *reply, struct err *err);
 	struct outcome outcome;
+	json_t *qmp;			 /* QEMU's last answer (handler/podrefresh.h); NULL: none */
 	pid_t qemu_pid;			 /* host's number, checked */
 	pid_t vcpu_tids[PLAN_MAX_VCPUS]; /* host's numbers, checked */
 };
@@ -85,6 +86,9 @@ int pod_step_index(const char *name);
 /* A pod for this VMI, not started; it is in h->pods. Takes its own references. */
 struct pod *pod_new(struct handler *h, const json_t *vmi, const json_t *status);
 struct pod *pod_find(struct handler *h, const char *uid);
+
+/* The pod of this name whose guest runs and whose launcher can be talked to; NULL: none. */
+struct pod *pod_find_running(struct handler *h, const char *ns, const char *name);
 void pod_free(struct pod *pod); /* out of the list, every fd closed; undoes nothing */
 
 void pod_start(struct pod *pod); /* walk forward from the first step */

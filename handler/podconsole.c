@@ -25,20 +25,11 @@ static void on_reply(void *arg, int r, const json_t *reply, const struct err *er
 	q.done(q.arg, r == -EREMOTEIO ? -EBUSY : r, err);
 }
 
-static struct pod *find_running(struct handler *h, const char *ns, const char *name)
-{
-	for (struct pod *p = h->pods; p; p = p->next)
-		if (str_eq(p->record.ns, ns) && str_eq(p->record.name, name) && p->channel &&
-		    (p->state == POD_RUNNING || p->state == POD_STOPPING))
-			return p;
-	return NULL;
-}
-
 int pod_console(struct handler *h, const char *ns, const char *name, int client_fd_consume,
 		void (*done)(void *arg, int r, const struct err *err), void *arg, struct err *err)
 {
 	_cleanup_fd_ int client = client_fd_consume;
-	struct pod *pod = find_running(h, ns, name);
+	struct pod *pod = pod_find_running(h, ns, name);
 	struct console_request *q;
 	int r;
 

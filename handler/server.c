@@ -6,6 +6,7 @@
 #include "handler/dispatch.h"
 #include "handler/k8s_status.h"
 #include "handler/namespaces.h"
+#include "handler/report.h"
 #include "handler/stream.h"
 #include "handler/vms.h"
 #include "handler/watcher.h"
@@ -182,6 +183,7 @@ static void on_completed(void *arg, struct MHD_Connection *connection, void **re
 	*request = NULL;
 	if (r->console)
 		console_free(r->console); /* the client left before its upgrade */
+	report_forget(r);
 	free(r->body);
 	free(r);
 }
@@ -287,6 +289,7 @@ void server_close(struct handler *h)
 	s->closing = true;
 	stream_close_all(s);
 	console_close_all(s);
+	report_close_all(s);
 	if (s->daemon) {
 		(void)unlinkat(h->paths.run_fd, SOCKET_NAME,
 			       0);	  /* a next handler replaces it, too */

@@ -13,6 +13,7 @@
 #define SERVER_CONNECTION_MEMORY (64 * 1024) /* of each connection; bounds the header, too */
 
 struct console;
+struct report;
 struct stream;
 
 /* What differs between a test and the real thing. */
@@ -22,6 +23,9 @@ struct server_options {
 	int (*console)(struct handler *h, const char *ns, const char *name, int client_fd_consume,
 		       void (*done)(void *arg, int r, const struct err *err), void *arg,
 		       struct err *err);
+	/* Ask QEMU for what inspect shows of it; done is called once, later, unless this is negative. */
+	int (*refresh)(struct handler *h, const char *ns, const char *name, void (*done)(void *arg),
+		       void *arg);
 	int (*inspect)(struct handler *h, const char *ns, const char *name, json_t **ret,
 		       struct err *err);
 	int (*verify)(struct handler *h, const char *ns, const char *name, json_t **ret,
@@ -36,6 +40,7 @@ struct server {
 	sd_event_source *timer; /* when libmicrohttpd wants to run at the latest */
 	struct stream *streams;
 	struct console *consoles;
+	struct report *reports;	   /* requests that wait for QEMU's answer */
 	sd_event_source *vm_timer; /* when the next VirtualMachine may be started again (vms.c) */
 	bool closing;
 	uint64_t node_version; /* resourceVersion of the virtual Node */
@@ -48,6 +53,8 @@ struct request {
 	size_t len, size;
 	bool too_big;		 /* the body; the rest of it is read and dropped */
 	struct console *console; /* while it waits for the launcher; borrowed */
+	struct report *report;	 /* the same for inspect and verify */
+	bool asked;		 /* QEMU has been */
 };
 
 /* As server_open, which calls it with the real options. */

@@ -4,6 +4,7 @@
 
 #include "handler/inspect.h"
 #include "handler/podconsole.h"
+#include "handler/podrefresh.h"
 
 #define CONNECTIONS_MAX 256
 #define TIMEOUT_SECONDS 30
@@ -14,6 +15,7 @@ int server_open(struct handler *h, struct err *err)
 		.timeout_seconds = TIMEOUT_SECONDS,
 		.connections = CONNECTIONS_MAX,
 		.console = pod_console,
+		.refresh = pod_refresh,
 		.inspect = inspect_vmi,
 		.verify = verify_vmi,
 	};

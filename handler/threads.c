@@ -28,6 +28,13 @@ static pid_t inner_number(const json_t *value)
 	return n > 0 && n <= INT_MAX ? (pid_t)n : 0;
 }
 
+pid_t threads_host(const struct pod *pod, const json_t *inner)
+{
+	pid_t tid;
+
+	return proc_thread_by_inner(pod->qemu_pid, inner_number(inner), &tid) < 0 ? 0 : tid;
+}
+
 static int check_new(const struct pod *pod, size_t i, struct err *err)
 {
 	if (pod->vcpu_tids[i] == pod->qemu_pid)

@@ -11,3 +11,6 @@
  * watched (handler/launcher.h).
  */
 int threads_find(struct pod *pod, const json_t *reply, struct err *err);
+
+/* The host's number of QEMU's thread of that inner number; 0: it has none such. */
+pid_t threads_host(const struct pod *pod, const json_t *inner);

@@ -264,6 +264,8 @@ void boundary_print(const json_t *inspect, FILE *to)
 	(void)fprintf(to, "%s/%s: %s, %s\n", or_dash(json_str(vm, "namespace")),
 		      or_dash(json_str(vm, "name")), or_dash(json_str(vm, "phase")),
 		      json_str(inspect, "accel") ? json_str(inspect, "accel") : "no QEMU");
+	if (json_str(inspect, "qmp.status"))
+		(void)fprintf(to, "QEMU says: %s\n", json_str(inspect, "qmp.status"));
 	if (json_object_get(inspect, "processes")) {
 		print_boundary(inspect, to);
 		print_threads(inspect, to);

@@ -15,7 +15,7 @@ PKGS_cgroups  :=
 PKGS_net      := libnl-3.0 libnl-route-3.0
 PKGS_cpu      := hwloc
 PKGS_launcher :=
-PKGS_handler  := libmicrohttpd sqlite3
+PKGS_handler  := libmicrohttpd sqlite3 libarchive
 PKGS_cmd      := libcurl
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
@@ -118,12 +118,12 @@ unit: $(UNIT_BINS)
 DEPS_APT := gcc clang libc6-dev make pkg-config clang-format clang-tidy cppcheck shellcheck \
 	libjansson-dev libyaml-dev libsystemd-dev libseccomp-dev libcap-ng-dev libnl-3-dev \
 	libnl-route-3-dev libhwloc-dev libmicrohttpd-dev libwslay-dev libsqlite3-dev \
-	libcurl4-openssl-dev libcmocka-dev qemu-system-x86 qemu-utils cpio kmod zstd xz-utils \
+	libcurl4-openssl-dev libarchive-dev libcmocka-dev qemu-system-x86 qemu-utils cpio kmod zstd xz-utils \
 	iproute2 iputils-ping procps util-linux jq
 # RHEL 9 and its kin, with CRB and EPEL enabled; README says that this list was not tried
 DEPS_DNF := gcc clang clang-tools-extra cppcheck ShellCheck make pkgconf-pkg-config jansson-devel \
 	libyaml-devel systemd-devel libseccomp-devel libcap-ng-devel libnl3-devel hwloc-devel \
-	libmicrohttpd-devel wslay-devel sqlite-devel libcurl-devel libcmocka-devel qemu-kvm \
+	libmicrohttpd-devel wslay-devel sqlite-devel libcurl-devel libarchive-devel libcmocka-devel qemu-kvm \
 	qemu-img cpio kmod zstd xz iproute iputils procps-ng util-linux jq
 
 .PHONY: deps

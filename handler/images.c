@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "handler/images.h"
 
+#include "handler/oci.h"
+
 #include "lib/file.h"
 #include "lib/util.h"
 
@@ -45,14 +47,6 @@ static int open_image(struct handler *h, const char *reference, int *ret, struct
 			       reference, h->paths.lib);
 	if (fd < 0)
 		return err_errno(err, fd, "image \"%s\"", reference);
-	if (faccessat(fd, "oci-layout", F_OK, 0) == 0) {
-		(void)fd_close(fd);
-		return err_set(
-			err, -ENOTSUP,
-			"image \"%s\": %s/images/%s is an OCI layout, which is not supported "
-			"yet: put the image's files themselves into that folder",
-			reference, h->paths.lib, reference);
-	}
 	*ret = fd;
 	return 0;
 }
@@ -75,7 +69,8 @@ static int copy_all(int to, int from, off_t size)
 /* One copy of a file serves every VM that boots it: nobody can change it, not even we. */
 struct image {
 	struct image *next;
-	struct stat st; /* of the file when it was copied */
+	struct stat st; /* of the file, or of the layout's index, when it was copied */
+	char *path;	/* in a layout; NULL: the file itself */
 	int memfd;	/* owned */
 };
 
@@ -86,12 +81,20 @@ static bool same_file(const struct stat *a, const struct stat *b)
 	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-static const struct image *find_copy(const struct handler *h, const struct stat *st)
+static const struct image *find_copy(const struct handler *h, const struct stat *st,
+				     const char *path)
 {
 	for (const struct image *i = h->images; i; i = i->next)
-		if (same_file(&i->st, st))
+		if (same_file(&i->st, st) && str_eq(i->path, path))
 			return i;
 	return NULL;
+}
+
+static void image_free(struct image *i)
+{
+	(void)fd_close(i->memfd);
+	free(i->path);
+	free(i);
 }
 
 void images_drop(struct handler *h)
@@ -100,104 +103,132 @@ void images_drop(struct handler *h)
 		struct image *i = h->images;
 
 		h->images = i->next;
-		(void)fd_close(i->memfd);
-		free(i);
+		image_free(i);
 	}
 }
 
-static int copy_sealed(int file, off_t size, int *ret)
+static int seal(int mem)
 {
-	_cleanup_fd_ int mem = memfd_create("image", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	int r;
-
-	if (mem < 0)
-		return -errno;
-	r = copy_all(mem, file, size);
-	if (r < 0)
-		return r;
-	if (fchmod(mem, 0444) < 0 ||
-	    fcntl(mem, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
-		return -errno;
-	*ret = TAKE_FD(mem);
-	return 0;
+	return fchmod(mem, 0444) < 0 ||
+			       fcntl(mem, F_ADD_SEALS,
+				     F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0
+		       ? -errno
+		       : 0;
 }
 
 /* What the file was before: VMs that run hold it themselves. */
-static void drop_older(struct handler *h, const struct stat *st)
+static void drop_older(struct handler *h, const struct stat *st, const char *path)
 {
 	for (struct image **p = &h->images; *p;) {
 		struct image *i = *p;
 
-		if (i->st.st_dev != st->st_dev || i->st.st_ino != st->st_ino) {
+		if (i->st.st_dev == st->st_dev && i->st.st_ino == st->st_ino &&
+		    str_eq(i->path, path)) {
+			*p = i->next;
+			image_free(i);
+		} else {
 			p = &i->next;
-			continue;
 		}
-		*p = i->next;
-		(void)fd_close(i->memfd);
-		free(i);
 	}
 }
 
-static int keep_copy(struct handler *h, int file, const struct stat *st, struct image **ret)
-{
-	int mem = -1, r = copy_sealed(file, st->st_size, &mem);
-	struct stat after;
+/* What a copy is made from: a file, or the file `path` of a layout in the folder `dir`. */
+struct source {
+	int file; /* owned; of a layout its index */
+	int dir;  /* owned; -1: not a layout */
+	const char *path;
+	struct stat st;
+};
 
-	if (r == 0 && (fstat(file, &after) < 0 || !same_file(st, &after))) {
-		mem = fd_close(mem);
+static void source_close(struct source *s)
+{
+	s->file = fd_close(s->file);
+	s->dir = fd_close(s->dir);
+}
+
+static int copy_source(const struct source *s, int mem, struct err *err)
+{
+	struct stat after;
+	int r;
+
+	if (s->dir >= 0)
+		r = oci_extract(s->dir, s->path, mem, IMAGE_FILE_MAX, err);
+	else
+		r = copy_all(mem, s->file, s->st.st_size);
+	if (r == 0)
+		r = seal(mem);
+	if (r == 0 && (fstat(s->file, &after) < 0 || !same_file(&s->st, &after)))
 		r = -EBUSY; /* somebody writes it just now: the copy may be torn */
-	}
+	return r < 0 ? err_errno(err, r, "copy") : 0;
+}
+
+/* The kept copy's descriptor, borrowed. */
+static int keep_copy(struct handler *h, const struct source *s, struct err *err)
+{
+	_cleanup_fd_ int mem = memfd_create("image", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	const char *path = s->dir >= 0 ? s->path : NULL;
+	struct image *i;
+	int r;
+
+	if (mem < 0)
+		return err_errno(err, -errno, "memfd");
+	r = copy_source(s, mem, err);
 	if (r < 0)
 		return r;
-	drop_older(h, st);
-	*ret = xcalloc(1, sizeof **ret);
-	**ret = (struct image){.next = h->images, .st = *st, .memfd = mem};
-	h->images = *ret;
+	drop_older(h, &s->st, path);
+	i = xcalloc(1, sizeof *i);
+	*i = (struct image){
+		.next = h->images, .st = s->st, .path = xstrdup(path), .memfd = TAKE_FD(mem)};
+	h->images = i;
+	return i->memfd;
+}
+
+static int check_file(struct source *s, struct err *err)
+{
+	if (fstat(s->file, &s->st) < 0)
+		return err_errno(err, -errno, "stat");
+	if (!S_ISREG(s->st.st_mode) || (uint64_t)s->st.st_size > IMAGE_FILE_MAX ||
+	    s->st.st_size == 0)
+		return err_set(err, -EINVAL, "must be a regular file of 1 byte to 1 GiB");
 	return 0;
 }
 
-static int open_file(struct handler *h, const char *reference, const char *path, int *ret,
-		     struct stat *ret_st, struct err *err)
+static int open_source(struct handler *h, const char *reference, struct source *s, struct err *err)
 {
-	_cleanup_fd_ int image = -1, file = -1;
+	_cleanup_fd_ int image = -1;
 	int r = open_image(h, reference, &image, err);
 
 	if (r < 0)
 		return r;
-	file = open_how(image, path, O_RDONLY | O_NONBLOCK,
-			RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
-	if (file < 0)
-		return err_errno(err, file, "image \"%s\": %s", reference, path);
-	if (fstat(file, ret_st) < 0)
-		return err_errno(err, -errno, "image \"%s\": %s", reference, path);
-	if (!S_ISREG(ret_st->st_mode) || (uint64_t)ret_st->st_size > IMAGE_FILE_MAX ||
-	    ret_st->st_size == 0)
-		return err_set(err, -EINVAL,
-			       "image \"%s\": %s: must be a regular file of 1 byte to 1 GiB",
-			       reference, path);
-	*ret = TAKE_FD(file);
-	return 0;
+	if (oci_is_layout(image)) {
+		s->dir = openat(image, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (s->dir < 0)
+			return err_errno(err, -errno, "image \"%s\"", reference);
+	}
+	s->file = open_how(image, s->dir >= 0 ? "index.json" : s->path, O_RDONLY | O_NONBLOCK,
+			   RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+	r = s->file < 0 ? err_errno(err, s->file, "open") : check_file(s, err);
+	if (r < 0)
+		err_prefix(err, "image \"%s\": %s", reference, s->path);
+	return r;
 }
 
 int images_load(struct handler *h, const char *reference, const char *path, int *ret_memfd,
 		struct err *err)
 {
-	_cleanup_fd_ int file = -1;
+	_cleanup_(source_close) struct source s = {.file = -1, .dir = -1, .path = path};
 	const struct image *copy;
-	struct image *made = NULL;
-	struct stat st;
-	int fd, r = open_file(h, reference, path, &file, &st, err);
+	int mem, fd, r = open_source(h, reference, &s, err);
 
 	if (r < 0)
 		return r;
-	copy = find_copy(h, &st);
-	if (!copy) {
-		r = keep_copy(h, file, &st, &made);
-		if (r < 0)
-			return err_errno(err, r, "image \"%s\": %s: copy", reference, path);
-		copy = made;
+	copy = find_copy(h, &s.st, s.dir >= 0 ? path : NULL);
+	mem = copy ? copy->memfd : keep_copy(h, &s, err);
+	if (mem < 0) {
+		err_prefix(err, "image \"%s\": %s", reference, path);
+		return mem;
 	}
-	fd = fcntl(copy->memfd, F_DUPFD_CLOEXEC, 0);
+	fd = fcntl(mem, F_DUPFD_CLOEXEC, 0);
 	if (fd < 0)
 		return err_errno(err, -errno, "image \"%s\": %s", reference, path);
 	*ret_memfd = fd;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Image references: folders below lib/images, looked at without leaving them. */
+/* Image references: folders below lib/images (plain ones or OCI layouts), looked at without leaving them. */
 #pragma once
 
 #include "handler/handler.h"

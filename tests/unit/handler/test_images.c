@@ -86,14 +86,6 @@ static void test_copied_once(void **state)
 	images_drop(&l->h);
 }
 
-static void test_oci_layout(void **state)
-{
-	struct lab *l = *state;
-
-	put(l, "images/o/oci-layout", "{}");
-	assert_refused(l, "o", "/vmlinuz", -ENOTSUP, "OCI layout, which is not supported yet");
-}
-
 /* The pod opens it again by /proc/self/fd, as another user, and changes nothing. */
 static void test_sealed(void **state)
 {
@@ -197,9 +189,9 @@ static void test_long_name(void **state)
 static int run(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_load),	 TEST(test_sealed),	TEST(test_absent),
-		TEST(test_copied_once),	 TEST(test_oci_layout), TEST(test_no_way_out),
-		TEST(test_links_inside), TEST(test_not_a_file), TEST(test_long_name),
+		TEST(test_load),	TEST(test_sealed),     TEST(test_absent),
+		TEST(test_copied_once), TEST(test_no_way_out), TEST(test_links_inside),
+		TEST(test_not_a_file),	TEST(test_long_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

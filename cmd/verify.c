@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cmd/client.h"
-#include "cmd/label.h"
-#include "cmd/opts.h"
 #include "cmd/print.h"
-#include "cmd/url.h"
+#include "cmd/subresource.h"
 
 #include "lib/json.h"
 #include "lib/log.h"
@@ -26,36 +23,17 @@ static int report(const char *name, const json_t *answer)
 	return json_flag(answer, "ok", false) ? EXIT_DONE : EXIT_FAILED;
 }
 
-static int verify(struct cli *cli, const char *name)
-{
-	_cleanup_free_ char *path =
-		url_subresource("subresources.virtpod.io", cli_namespace(cli), name, "verify");
-	_cleanup_client_ struct client *client = NULL;
-	_cleanup_json_ json_t *answer = NULL;
-	struct err err = {0};
-
-	if (client_open(cli, &client, &err) < 0 ||
-	    client_call(client, "GET", path, NULL, &answer, &err) < 0)
-		return cli_fail(&err);
-	if (cli->output != OUTPUT_JSON && cli->output != OUTPUT_YAML)
-		return report(name, answer);
-	print_value(cli->output, answer);
-	return json_flag(answer, "ok", false) ? EXIT_DONE : EXIT_FAILED;
-}
-
 static int run(struct cli *cli, int argc, char **argv)
 {
-	struct target t = {0};
-	struct err err = {0};
-	int code, at = opts_parse(cli, command_verify.usage, NULL, 0, false, argc, argv, &code);
+	_cleanup_(subresource_done) struct subresource s = {0};
+	int code = subresource_get(cli, &command_verify, argc, argv, "verify", &s);
 
-	if (at < 0)
+	if (code >= 0)
 		return code;
-	if (label_one_vmi(argc - at, argv + at, &t, &err) < 0) {
-		(void)cli_fail(&err);
-		return EXIT_USAGE;
-	}
-	return verify(cli, t.name);
+	if (cli->output != OUTPUT_JSON && cli->output != OUTPUT_YAML)
+		return report(s.name, s.answer);
+	print_value(cli->output, s.answer);
+	return json_flag(s.answer, "ok", false) ? EXIT_DONE : EXIT_FAILED;
 }
 
 const struct command command_verify = {

@@ -52,6 +52,26 @@ guest_ends() {
 	like "QEMU is killed: run says so" "$(cat "$WORK/$VM.err")" '[Kk]ill|signal 9|SIGKILL'
 }
 
+# The guest opens its watchdog and never feeds it.
+watchdogs() {
+	local first
+	vmi $VM '.spec.domain.devices.watchdog = {name: "dog", i6300esb: {action: "poweroff"}}' \
+		'args("virtpod.do=watchdog")' >"$WORK/$VM.json"
+	run_start $VM "$WORK/$VM.json" --rm --console
+	ended "the watchdog fires, action poweroff" 1
+	like "run says that it was the watchdog" "$(cat "$WORK/$VM.err")" 'watchdog'
+
+	vmi $VM '.spec.domain.devices.watchdog = {name: "dog", i6300esb: {action: "reset"}}' \
+		'args("virtpod.do=watchdog")' >"$WORK/$VM.json"
+	run_start $VM "$WORK/$VM.json" --rm --console
+	check "action reset: the guest comes up" wait_line "$WORK/$VM.out" "$READY" 30
+	first=$(grep -an -m1 "$READY" "$WORK/$VM.out" | cut -d: -f1)
+	check "action reset: and again after the watchdog" wait_line "$WORK/$VM.out" "$READY" 60 $((first + 1))
+	check "action reset: the same QEMU runs on" test -n "$(qemu_pid $VM)"
+	check "it can be deleted" vp delete vmi $VM --grace-period 0
+	ended "deleted between resets" 0
+}
+
 interrupts() {
 	follow || return
 	kill -INT "${RUN_PID[$VM]}"
@@ -314,6 +334,7 @@ NO_KVM=1
 [ "$(vp get node -o json | jq -r '.items[0].status.capacity["devices.kubevirt.io/kvm"] // "0"')" = 0 ] || NO_KVM=0
 usages
 guest_ends
+watchdogs
 one_life
 locked_by_stranger
 no_leftovers "nothing left after these"

@@ -48,10 +48,9 @@ const struct command command_inspect = {
 	"what the kernel says of a VM's pod",
 	"usage: virtpod inspect NAME [-o json|yaml]\n"
 	"\n"
-	"The boundary, threads and their pins, links, cgroup, devices and start-up times, read "
-	"from\n"
-	"/proc, the cgroups, netlink and QMP now; of a VM that does not run, why. -o json is stable:\n"
-	"docs/inspect.md.\n",
+	"The boundary, threads and their pins, links, cgroup, devices and start-up times, read\n"
+	"from /proc, the cgroups, netlink and QMP now; of a VM that does not run, why. -o json\n"
+	"is stable: docs/inspect.md.\n",
 	run,
 	OUTPUT_BIT(OUTPUT_JSON) | OUTPUT_BIT(OUTPUT_YAML),
 };

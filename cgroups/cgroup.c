@@ -49,11 +49,6 @@ void cgroup_host_free(struct cgroup_host *h)
 	free(h);
 }
 
-const char *cgroup_host_mode(const struct cgroup_host *h)
-{
-	return h->ops->mode;
-}
-
 int cgroup_host_remove(struct cgroup_host *h, struct err *err)
 {
 	for (int i = 0; i < HIER_MAX; i++) {

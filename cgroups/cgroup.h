@@ -25,7 +25,6 @@ struct cgroup_host;
  */
 int cgroup_host_open(const char *tag, struct cgroup_host **ret, struct err *err);
 void cgroup_host_free(struct cgroup_host *h);
-const char *cgroup_host_mode(const struct cgroup_host *h); /* "v1" */
 
 /* Remove our top groups where they are empty; a group with pods stays, which is no error. */
 int cgroup_host_remove(struct cgroup_host *h, struct err *err);

@@ -12,6 +12,7 @@
 #include "net/l2bridge.h"
 #include "net/names.h"
 #include "net/netns.h"
+#include "net/tap.h"
 
 #include "lib/file.h"
 #include "lib/util.h"
@@ -67,7 +68,7 @@ static int add_nic(struct pod *pod, const struct plan_nic *nic, struct err *err)
 {
 	struct link_names names;
 	struct l2bridge_spec spec;
-	int taps[256];
+	int taps[TAP_QUEUES_MAX];
 	int r;
 
 	link_names(&pod->h->paths, pod->record.uid, nic, &names);

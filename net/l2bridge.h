@@ -20,7 +20,7 @@ struct l2bridge_spec {
 	const char *tag;	    /* alias of the host's end is "virtpod:TAG" */
 	uint8_t pod_mac[6];	    /* the pod NIC's at first, then the dummy's and the guest's */
 	unsigned mtu;		    /* of every link; must be the host bridge's */
-	unsigned queues;	    /* tap_queue_count() */
+	unsigned queues;	    /* 1 to TAP_QUEUES_MAX */
 	uid_t owner;
 	gid_t group;
 	const char *const *addresses; /* the pod NIC's, for the dummy to keep; NULL or NULL-ended */

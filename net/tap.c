@@ -12,13 +12,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-unsigned tap_queue_count(bool multiqueue, bool virtio, unsigned vcpus)
-{
-	if (!multiqueue || !virtio || vcpus <= 1)
-		return 1;
-	return vcpus < TAP_QUEUES_MAX ? vcpus : TAP_QUEUES_MAX;
-}
-
 static int open_tun(void *arg)
 {
 	int *ret = arg;

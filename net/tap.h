@@ -23,9 +23,3 @@ struct tap_spec {
  * EINVAL. -EBUSY when the name is taken. It goes with its namespace, or by link_delete.
  */
 int tap_create(int netns_fd, const struct tap_spec *spec, int *ret_fds, struct err *err);
-
-/*
- * The one place that decides how many queues an interface gets: one per vCPU where multiqueue is
- * asked for and the model is a virtio one, at most TAP_QUEUES_MAX; else 1.
- */
-unsigned tap_queue_count(bool multiqueue, bool virtio, unsigned vcpus);

@@ -286,9 +286,38 @@ static void what_is_admitted_can_be_planned(void **state)
 	}
 }
 
+/* One queue a vCPU, for virtio only, and no more than a tap can have. */
+static void queues(void **state)
+{
+	static const struct {
+		int cores;
+		unsigned virtio;
+	} rows[] = {{1, 1}, {256, 256}, {257, 256}, {512, 256}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_json_ json_t *vmi = vmi_of("nics");
+		struct plan *plan = NULL;
+		struct err err = {0};
+
+		assert_int_equal(json_path_set(vmi, "spec.domain.cpu",
+					       json_pack("{s:i, s:i, s:i}", "cores", rows[i].cores,
+							 "sockets", 1, "threads", 1)),
+				 0);
+		if (make(vmi, /* emulate= */ true, /* kvm= */ false, &plan, &err) < 0)
+			fail_msg("%s", err.msg);
+		assert_int_equal(plan->nics[0].queues, rows[i].virtio);
+		for (unsigned n = 0; n < plan->n_nics; n++)
+			if (!str_after(plan->nics[n].model, "virtio"))
+				assert_int_equal(plan->nics[n].queues, 1);
+		plan_free(plan);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(queues),
 		cmocka_unit_test(plans_are_as_written),
 		cmocka_unit_test(kvm_or_leave_to_emulate),
 		cmocka_unit_test(missing_network_is_named),

@@ -294,13 +294,6 @@ static void test_host_open_checks_the_tag(void **state)
 	assert_int_equal(cgroup_host_open(NULL, &h, NULL), -EINVAL);
 }
 
-static void test_mode(void **state)
-{
-	struct fixture *f = *state;
-
-	assert_string_equal(cgroup_host_mode(f->host), "v1");
-}
-
 #define T(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 static int run(void)
@@ -319,7 +312,6 @@ static int run(void)
 		T(test_half_made_pods_are_listed_and_removed),
 		T(test_absent_pod),
 		T(test_host_open_checks_the_tag),
-		T(test_mode),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

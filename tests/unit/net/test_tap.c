@@ -179,19 +179,6 @@ static void in_another_namespace(void **state)
 	assert_ok(&err, netns_destroy(lab_dir, "pod", &err));
 }
 
-static void queue_count(void **state)
-{
-	(void)state;
-	assert_int_equal(tap_queue_count(true, true, 4), 4);
-	assert_int_equal(tap_queue_count(true, true, 1), 1);
-	assert_int_equal(tap_queue_count(true, true, 0), 1);
-	assert_int_equal(tap_queue_count(true, false, 4), 1);
-	assert_int_equal(tap_queue_count(false, true, 4), 1);
-	assert_int_equal(tap_queue_count(true, true, 256), 256);
-	assert_int_equal(tap_queue_count(true, true, 257), 256);
-	assert_int_equal(tap_queue_count(true, true, 4096), 256);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,7 +187,6 @@ int main(void)
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(undone_on_failure),
 		cmocka_unit_test(in_another_namespace),
-		cmocka_unit_test(queue_count),
 	};
 
 	return cmocka_run_group_tests(tests, lab_enter, lab_leave);

@@ -17,7 +17,9 @@ struct cgroup_ops {
 	int (*set_emu_cpus)(struct tree *t, const char *uid, const cpu_set_t *cpus,
 			    struct err *err);
 	int (*read)(struct tree *t, const char *uid, json_t **ret, struct err *err);
-	int (*settle)(struct tree *t, struct err *err); /* after a pod was removed */
+	int (*repair)(struct tree *t, const char *uid, struct err *err); /* NULL: no partitions */
+	int (*settle)(struct tree *t, struct err *err); /* after a pod was removed; NULL: nothing */
 };
 
 extern const struct cgroup_ops cgroup_v1_ops;
+extern const struct cgroup_ops cgroup_v2_ops;

@@ -35,7 +35,7 @@ int cgroup_host_open(const char *tag, struct cgroup_host **ret, struct err *err)
 	if (r < 0)
 		return r;
 	h = xcalloc(1, sizeof *h);
-	h->ops = &cgroup_v1_ops;
+	h->ops = tree->v2 ? &cgroup_v2_ops : &cgroup_v1_ops;
 	h->tree = tree;
 	*ret = h;
 	return 0;
@@ -203,9 +203,29 @@ int cgroup_pod_set_emu_cpus(struct cgroup_host *h, const char *uid, const cpu_se
 	return r < 0 ? r : h->ops->set_emu_cpus(h->tree, uid, cpus, err);
 }
 
+int cgroup_pod_repair(struct cgroup_host *h, const char *uid, struct err *err)
+{
+	int r = need_pod(h, uid, err);
+
+	return r < 0 || !h->ops->repair ? r : h->ops->repair(h->tree, uid, err);
+}
+
+/* The pod's group in the unified tree: in v2's second form it stands beside our top group. */
+static int find_unified(struct cgroup_host *h, const char *uid, struct group *ret, struct err *err)
+{
+	struct group side = {h->tree, HIER_UNIFIED, NODE_SIDE, uid};
+	bool beside = false;
+	int r = h->tree->v2 ? group_exists(&side, &beside, err) : 0;
+
+	if (r < 0)
+		return r;
+	*ret = beside ? side : (struct group){h->tree, HIER_UNIFIED, NODE_POD, uid};
+	return 0;
+}
+
 int cgroup_pod_kill(struct cgroup_host *h, const char *uid, struct err *err)
 {
-	struct group g = {h->tree, HIER_UNIFIED, NODE_POD, uid};
+	struct group g;
 	struct err why = {0};
 	bool there = false;
 	int r = check_uid(h, uid, err);
@@ -214,6 +234,8 @@ int cgroup_pod_kill(struct cgroup_host *h, const char *uid, struct err *err)
 		r = err_set(err, -ENOTSUP,
 			    "cgroup: no cgroup2 mount, so a pod can't be killed as a whole; kill "
 			    "its PID 1");
+	if (!r)
+		r = find_unified(h, uid, &g, err);
 	if (!r)
 		r = group_exists(&g, &there, err);
 	if (r < 0 || !there)
@@ -227,12 +249,31 @@ int cgroup_pod_kill(struct cgroup_host *h, const char *uid, struct err *err)
 
 int cgroup_pod_events(struct cgroup_host *h, const char *uid, int *ret_fd, struct err *err)
 {
-	struct group g = {h->tree, HIER_UNIFIED, NODE_POD, uid};
+	struct group g;
 	int r = check_uid(h, uid, err);
 
 	if (!r && !tree_has(h->tree, HIER_UNIFIED))
 		r = err_set(err, -ENOTSUP, "cgroup: no cgroup2 mount, so there are no events");
+	if (!r)
+		r = find_unified(h, uid, &g, err);
 	return r < 0 ? r : group_open(&g, "cgroup.events", O_RDONLY, ret_fd, err);
+}
+
+int cgroup_pod_partition_events(struct cgroup_host *h, const char *uid, int *ret_fd,
+				struct err *err)
+{
+	struct group g = {h->tree, HIER_UNIFIED, NODE_SIDE, uid};
+	int r = check_uid(h, uid, err);
+
+	if (!r && !h->tree->v2)
+		r = err_set(err, -ENOENT, "cgroup v1 has no partitions");
+	return r < 0 ? r : group_open(&g, "cpuset.cpus.partition", O_RDONLY, ret_fd, err);
+}
+
+/* Kubernetes' formula (kubelet, KEP-2254), which maps 2…262144 to 1…10000. */
+uint64_t cgroup_cpu_weight(uint64_t shares)
+{
+	return 1 + (shares - 2) * 9999 / 262142;
 }
 
 int cgroup_pod_empty(struct cgroup_host *h, const char *uid, bool *ret, struct err *err)
@@ -295,7 +336,7 @@ int cgroup_pod_destroy(struct cgroup_host *h, const char *uid, struct err *err)
 			       "cgroup: pod '%s' can't be removed: process %d is still inside", uid,
 			       (int)tid);
 	r = walk_remove(h->tree, uid, err);
-	if (!r)
+	if (!r && h->ops->settle)
 		r = h->ops->settle(h->tree, err);
 	return r < 0 ? r : cgroup_host_remove(h, err);
 }

@@ -3,7 +3,7 @@
  * The cgroups of pods, one interface over every kind of host: limits, device allowlist, cpusets,
  * membership, kill and use. Names carry the tag of the handler's root, so that several handlers
  * share a host; nothing outside groups of that tag is ever written. No state is kept here: every
- * question is answered by the kernel at the time it is asked. Implemented today: v1 (hybrid).
+ * question is answered by the kernel at the time it is asked. docs/cgroups.md has the layouts.
  * Errors: -EINVAL a malformed tag, uid or spec; -ENOENT no such pod; else what the kernel said.
  */
 #pragma once
@@ -20,8 +20,8 @@
 struct cgroup_host;
 
 /*
- * Look at this host's hierarchies; makes nothing. tag: 8 lower-case hex digits. -ENOTSUP on a pure
- * v2 host and on v1 controllers that share a mount, -ENOENT when a controller isn't mounted.
+ * Look at this host's hierarchies; makes nothing. tag: 8 lower-case hex digits. -ENOTSUP on v1
+ * controllers that share a mount or are partly in v2, -ENOENT when a controller isn't mounted.
  */
 int cgroup_host_open(const char *tag, struct cgroup_host **ret, struct err *err);
 void cgroup_host_free(struct cgroup_host *h);
@@ -35,6 +35,8 @@ struct cgroup_limits {	     /* 0 = none */
 	uint64_t cpu_quota_us, cpu_period_us; /* both or none */
 	uint64_t cpu_shares;		      /* v1 scale: 2..262144, 1024 = one CPU */
 };
+
+uint64_t cgroup_cpu_weight(uint64_t shares); /* v2's cpu.weight for v1's cpu.shares */
 
 struct cgroup_device {
 	char type; /* 'c' or 'b' */
@@ -52,6 +54,12 @@ struct cgroup_pod_spec {
 	cpu_set_t emu;	/* everything but vCPU threads; not empty */
 	cpu_set_t vcpu; /* dedicated CPUs of vCPU threads; disjoint from emu; empty: none */
 	cpu_set_t mems; /* NUMA nodes; empty: all */
+	bool emu_own;	/* emu is this pod's alone, not a pool that others share and that changes */
+	/*
+	 * The kernel must keep everybody else off the vCPU CPUs, on v2 off emu as well: -ENOTSUP says
+	 * why it can't. Without it exclusivity is the caller's ledger alone.
+	 */
+	bool exclusive;
 };
 
 enum cgroup_place { CGROUP_EMU, CGROUP_VCPU };
@@ -59,7 +67,6 @@ enum cgroup_place { CGROUP_EMU, CGROUP_VCPU };
 /*
  * Make all groups of a pod, set everything, read everything back: a difference is an error (-EIO).
  * On failure nothing stays. -EEXIST when a group of this uid is there, which is then left alone.
- * Exclusivity that the kernel doesn't grant is no error: see "exclusivity" of cgroup_pod_read.
  */
 int cgroup_pod_create(struct cgroup_host *h, const struct cgroup_pod_spec *spec, struct err *err);
 
@@ -93,6 +100,19 @@ int cgroup_pod_kill(struct cgroup_host *h, const char *uid, struct err *err);
  */
 int cgroup_pod_events(struct cgroup_host *h, const char *uid, int *ret_fd, struct err *err);
 
+/*
+ * The same for the state of the pod's partition; -ENOENT for a pod without one. A cpuset.cpus of
+ * some other group that overlaps makes a partition invalid, and the kernel tells no other way.
+ */
+int cgroup_pod_partition_events(struct cgroup_host *h, const char *uid, int *ret_fd,
+				struct err *err);
+
+/*
+ * Make the pod's partition valid again where it isn't. 0: there was nothing to do, or there is no
+ * partition; 1: repaired, and threads' own masks may be lost; -ENOTSUP: what stands in the way.
+ */
+int cgroup_pod_repair(struct cgroup_host *h, const char *uid, struct err *err);
+
 int cgroup_pod_empty(struct cgroup_host *h, const char *uid, bool *ret, struct err *err);
 
 /*
@@ -106,13 +126,16 @@ int cgroup_pod_destroy(struct cgroup_host *h, const char *uid, struct err *err);
 /*
  * Everything that can be shown of a pod, as the kernel says it now; the caller owns *ret. Sizes in
  * bytes, times in microseconds, CPU lists as text, null for "none" and "no limit". Keys:
- *   mode         "v1"
- *   paths, tasks by group (unified, cpuset, cpusetVcpu, memory, pids, cpu, devices): path as in
- *                /proc/PID/cgroup, array of host tids
- *   cpuset       emu, vcpu (null: no dedicated CPUs): cpus, effectiveCpus, mems, exclusive
+ *   mode         "v1", "v2"
+ *   paths, tasks by group (v1: unified, cpuset, cpusetVcpu, memory, pids, cpu, devices; v2: emu,
+ *                vcpu): path as in /proc/PID/cgroup, array of host tids
+ *   cpuset       emu, vcpu (null: no dedicated CPUs): cpus, effectiveCpus, mems, exclusive. v2 also
+ *                partition: pod, vcpu, as cpuset.cpus.partition says it ("root invalid (why)")
  *   exclusivity  of the vCPU CPUs: "kernel", "ledger", null without any. "kernel" means on v1 that
- *                no other cpuset can hold them; tasks of the root cpuset still may run there
- *   limits       memoryMax, memorySwapMax, pidsMax, cpuQuotaUs, cpuPeriodUs, cpuShares
+ *                no other cpuset can hold them, and tasks of the root cpuset still may run there; on
+ *                v2 that pod and vcpu are valid partitions: kernel threads alone may
+ *   limits       memoryMax, memorySwapMax (memory and swap together), pidsMax, cpuQuotaUs,
+ *                cpuPeriodUs, cpuShares (v1), cpuWeight (v2)
  *   use          memoryBytes, memoryPeakBytes, pids, cpuUsec, cpuPeriods, cpuThrottledPeriods,
  *                cpuThrottledUsec
  *   events       oomKills, memoryLimitHits, pidsLimitHits

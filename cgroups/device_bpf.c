@@ -205,3 +205,132 @@ int device_bpf_query(int group_fd, uint32_t *ret_ids, unsigned max, unsigned *re
 	*ret_n = attr.query.prog_cnt;
 	return 0;
 }
+
+static bool same_insn(const struct bpf_insn *a, const struct bpf_insn *b)
+{
+	return memcmp(a, b, sizeof *a) == 0;
+}
+
+static const char *access_letters(int32_t denied, char ret[static 4])
+{
+	unsigned n = 0;
+
+	if (!(denied & BPF_DEVCG_ACC_READ))
+		ret[n++] = 'r';
+	if (!(denied & BPF_DEVCG_ACC_WRITE))
+		ret[n++] = 'w';
+	if (!(denied & BPF_DEVCG_ACC_MKNOD))
+		ret[n++] = 'm';
+	ret[n] = 0;
+	return ret;
+}
+
+/* The device that the instructions from p on allow, of at most n; 0 when they don't look like that. */
+static unsigned decode_device(const struct bpf_insn *p, unsigned n, struct cgroup_device *ret,
+			      char access[static 4])
+{
+	bool any = n >= 3 && p[2].code == (BPF_ALU64 | BPF_MOV | BPF_X);
+	unsigned len = any ? 7 : 8;
+	const struct bpf_insn *mask = &p[len - 4];
+
+	if (n < len)
+		return 0;
+	*ret = (struct cgroup_device){
+		.type = p[0].imm == BPF_DEVCG_DEV_CHAR ? 'c' : 'b',
+		.major = (unsigned)p[1].imm,
+		.minor = any ? 0 : (unsigned)p[2].imm,
+		.any_minor = any,
+		.access = access_letters(mask->imm, access),
+	};
+	return len;
+}
+
+int device_bpf_decode(const struct bpf_insn *insns, unsigned n, char **ret)
+{
+	struct bpf_insn again[DEVICE_BPF_MAX_INSNS];
+	struct cgroup_device list[DEVICE_BPF_MAX_DEVICES];
+	char access[DEVICE_BPF_MAX_DEVICES][4], line[DEVICES_LINE_MAX];
+	_cleanup_free_ char *text = xstrdup("");
+	unsigned used = 0, len = 0;
+
+	for (unsigned at = 6; at + 2 < n; at += len) {
+		len = used < DEVICE_BPF_MAX_DEVICES
+			      ? decode_device(insns + at, n - at - 2, &list[used], access[used])
+			      : 0;
+		if (!len)
+			return -EBADMSG;
+		used++;
+	}
+	/* built again it must be this very program: then the list is what it does, whatever it is */
+	if (device_bpf_build(list, used, again, &len, NULL) < 0 || len != n)
+		return -EBADMSG;
+	for (unsigned i = 0; i < n; i++)
+		if (!same_insn(&again[i], &insns[i]))
+			return -EBADMSG;
+	for (unsigned i = 0; i < used; i++) {
+		char *longer;
+
+		devices_format(&list[i], line);
+		longer = xasprintf("%s%s%s", text, i ? "\n" : "", line);
+		free(text);
+		text = longer;
+	}
+	*ret = TAKE_PTR(text);
+	return 0;
+}
+
+/* The kernel's own copy, as the verifier left it: a program of this kind is not rewritten. */
+static int fetch(uint32_t id, struct bpf_insn ret[static DEVICE_BPF_MAX_INSNS], unsigned *ret_n)
+{
+	struct bpf_prog_info info = {0};
+	union bpf_attr attr = {0};
+	_cleanup_fd_ int prog = -1;
+	int r;
+
+	attr.prog_id = id;
+	prog = bpf(BPF_PROG_GET_FD_BY_ID, &attr);
+	if (prog < 0)
+		return prog;
+	info.xlated_prog_insns = (uintptr_t)ret;
+	info.xlated_prog_len = DEVICE_BPF_MAX_INSNS * sizeof *ret;
+	attr = (union bpf_attr){0};
+	attr.info.bpf_fd = (uint32_t)prog;
+	attr.info.info_len = sizeof info;
+	attr.info.info = (uintptr_t)&info;
+	r = bpf(BPF_OBJ_GET_INFO_BY_FD, &attr);
+	if (r < 0)
+		return r;
+	if (!info.xlated_prog_insns || info.xlated_prog_len > DEVICE_BPF_MAX_INSNS * sizeof *ret)
+		return -EBADMSG;
+	*ret_n = info.xlated_prog_len / (unsigned)sizeof *ret;
+	return 0;
+}
+
+int device_bpf_text(int group_fd, char **ret, struct err *err)
+{
+	struct bpf_insn insns[DEVICE_BPF_MAX_INSNS];
+	_cleanup_free_ char *all = NULL;
+	uint32_t ids[8];
+	unsigned n_ids = 0, n = 0;
+	int r = device_bpf_query(group_fd, ids, ARRAY_SIZE(ids), &n_ids, err);
+
+	if (r < 0)
+		return r;
+	for (unsigned i = 0; i < n_ids; i++) {
+		_cleanup_free_ char *one = NULL;
+		char *longer;
+
+		r = fetch(ids[i], insns, &n);
+		if (r < 0 && r != -EBADMSG)
+			return err_errno(err, r, "device program %u: reading it", ids[i]);
+		if (!r)
+			r = device_bpf_decode(insns, n, &one);
+		if (r < 0)
+			one = xasprintf("program %u", ids[i]);
+		longer = xasprintf("%s%s%s", all ? all : "", all ? "\n" : "", one);
+		free(all);
+		all = longer;
+	}
+	*ret = all ? TAKE_PTR(all) : xstrdup("a *:* rwm");
+	return 0;
+}

@@ -25,6 +25,18 @@ int device_bpf_build(const struct cgroup_device *list, unsigned n,
 int device_bpf_attach(int group_fd, const struct cgroup_device *list, unsigned n, uint32_t *ret_id,
 		      struct err *err);
 
+/*
+ * Pure: the list that a program of device_bpf_build allows, a line each as devices_format writes it.
+ * -EBADMSG: it is none of ours. *ret is the caller's.
+ */
+int device_bpf_decode(const struct bpf_insn *insns, unsigned n, char **ret);
+
+/*
+ * The same of what is attached to the group itself, out of the kernel's own copy of the program; a
+ * program of somebody else's is a line "program ID". "a *:* rwm", as v1 says it, without any.
+ */
+int device_bpf_text(int group_fd, char **ret, struct err *err);
+
 /* Ids of the device programs attached to the group itself, at most `max` (-ENOSPC: there are more). */
 int device_bpf_query(int group_fd, uint32_t *ret_ids, unsigned max, unsigned *ret_n,
 		     struct err *err);

@@ -22,11 +22,16 @@ static bool is_foreign_top(const struct tree *t, const char *name)
 	       strspn(tag, "0123456789abcdef") == TREE_TAG_LEN && strcmp(tag, t->tag) != 0;
 }
 
+/* vCPU threads with CPUs of their own are in another group */
+#define V2_CPUS	 "emu/cpuset.cpus.effective"
+#define V2_TASKS "emu/cgroup.threads"
+
 /* 1: a task is in this pod's group and may run on some of `cpus`. A group that vanishes has none. */
-static int look_at_pod(int top, const char *pod, const cpu_set_t *cpus, struct foreign_task *ret)
+static int look_at_pod(int top, const char *pod, bool v2, const cpu_set_t *cpus,
+		       struct foreign_task *ret)
 {
-	_cleanup_free_ char *cpus_path = xasprintf("%s/cpuset.cpus", pod);
-	_cleanup_free_ char *tasks_path = xasprintf("%s/tasks", pod);
+	_cleanup_free_ char *cpus_path = xasprintf("%s/%s", pod, v2 ? V2_CPUS : "cpuset.cpus");
+	_cleanup_free_ char *tasks_path = xasprintf("%s/%s", pod, v2 ? V2_TASKS : "tasks");
 	_cleanup_free_ char *tasks = NULL;
 	char text[CPUS_TEXT_MAX];
 	cpu_set_t theirs;
@@ -42,7 +47,7 @@ static int look_at_pod(int top, const char *pod, const cpu_set_t *cpus, struct f
 	return 1;
 }
 
-static int look_at_top(int hierarchy, const char *name, const cpu_set_t *cpus,
+static int look_at_top(int hierarchy, const char *name, bool v2, const cpu_set_t *cpus,
 		       struct foreign_task *ret)
 {
 	int fd = openat(hierarchy, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -54,7 +59,7 @@ static int look_at_top(int hierarchy, const char *name, const cpu_set_t *cpus,
 		return 0; /* its last pod has gone meanwhile */
 	while (r == 0 && (de = readdir(dir)))
 		if (str_after(de->d_name, "pod-"))
-			r = look_at_pod(dirfd(dir), de->d_name, cpus, ret);
+			r = look_at_pod(dirfd(dir), de->d_name, v2, cpus, ret);
 	return r;
 }
 
@@ -65,7 +70,8 @@ int foreign_find(const struct tree *t, const cpu_set_t *cpus, struct foreign_tas
 	struct dirent *de;
 	int fd, r = 0;
 
-	fd = openat(t->fd[HIER_CPUSET], ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = openat(t->fd[t->v2 ? HIER_UNIFIED : HIER_CPUSET], ".",
+		    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
 		r = -errno;
@@ -74,6 +80,6 @@ int foreign_find(const struct tree *t, const cpu_set_t *cpus, struct foreign_tas
 	}
 	while (r == 0 && (de = readdir(dir)))
 		if (is_foreign_top(t, de->d_name))
-			r = look_at_top(dirfd(dir), de->d_name, cpus, ret);
+			r = look_at_top(dirfd(dir), de->d_name, t->v2, cpus, ret);
 	return r;
 }

@@ -52,7 +52,8 @@ int group_open(const struct group *g, const char *file, int flags, int *ret, str
 		return r;
 	if (strchr(file, '/') || str_eq(file, "..") || strlen(file) > NAME_MAX)
 		return group_err(g, -EINVAL, file, err);
-	if (g->node == NODE_ROOT && (flags & O_ACCMODE) != O_RDONLY)
+	if (g->node == NODE_ROOT && (flags & O_ACCMODE) != O_RDONLY &&
+	    !str_eq(file, "cgroup.subtree_control"))
 		return group_err(g, -EPERM, file, err);
 	if (!tree_has(g->tree, g->hier))
 		return group_err(g, -ENOENT, file, err);

@@ -2,7 +2,8 @@
 /*
  * Files and directories of one group. Internal to cgroups/. This is the only place that opens,
  * makes or removes anything in a cgroup file system: always by openat2 beneath the hierarchy's
- * directory, following no link and crossing no mount, and for NODE_ROOT never to write.
+ * directory, following no link and crossing no mount, and for NODE_ROOT never to write (but v2's
+ * cgroup.subtree_control, which gives our groups their controllers).
  * `file` is a plain name. Errors name the group and the file.
  */
 #pragma once

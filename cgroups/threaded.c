@@ -8,7 +8,8 @@
 
 static int check_node(enum tree_node node, struct err *err)
 {
-	if (node == NODE_EMU || node == NODE_VCPU)
+	if (node == NODE_EMU || node == NODE_VCPU || node == NODE_SIDE_EMU ||
+	    node == NODE_SIDE_VCPU)
 		return 0;
 	return err_set(err, -EINVAL, "cgroup unified: only children of a pod can be threaded");
 }

@@ -8,7 +8,7 @@
 
 #include "cgroups/group.h"
 
-/* Make a child group (NODE_EMU or NODE_VCPU) of an existing pod and turn it threaded; read back. */
+/* Make a child group (…_EMU or …_VCPU) of an existing pod and turn it threaded; read back. */
 int threaded_make(const struct tree *t, const char *uid, enum tree_node node, struct err *err);
 
 /*

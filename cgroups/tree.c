@@ -58,7 +58,8 @@ int tree_path(const struct tree *t, enum tree_node node, const char *uid,
 	      char ret[static TREE_PATH_MAX], struct err *err)
 {
 	static const char *const below[] = {
-		[NODE_POD] = "", [NODE_EMU] = "/emu", [NODE_VCPU] = "/vcpu"};
+		[NODE_POD] = "",  [NODE_EMU] = "/emu",	    [NODE_VCPU] = "/vcpu",
+		[NODE_SIDE] = "", [NODE_SIDE_EMU] = "/emu", [NODE_SIDE_VCPU] = "/vcpu"};
 
 	if (node > NODE_TOP && !tree_uid_valid(uid))
 		return err_set(err, -EINVAL,
@@ -69,8 +70,9 @@ int tree_path(const struct tree *t, enum tree_node node, const char *uid,
 		(void)snprintf(ret, TREE_PATH_MAX, ".");
 	else if (node == NODE_TOP)
 		(void)snprintf(ret, TREE_PATH_MAX, "virtpod-%s", t->tag);
-	else if (node == NODE_SIDE)
-		(void)snprintf(ret, TREE_PATH_MAX, "virtpod-%s.%s.vcpu", t->tag, uid);
+	else if (node >= NODE_SIDE)
+		(void)snprintf(ret, TREE_PATH_MAX, "virtpod-%s.%s%s", t->tag, uid,
+			       t->v2 ? below[node] : ".vcpu");
 	else
 		(void)snprintf(ret, TREE_PATH_MAX, "virtpod-%s/pod-%s%s", t->tag, uid, below[node]);
 	return 0;
@@ -80,6 +82,7 @@ bool tree_uid_of(const struct tree *t, enum tree_node in, const char *name,
 		 char ret[static TREE_UID_LEN + 1])
 {
 	const char *p = str_after(name, in == NODE_TOP ? "pod-" : "virtpod-");
+	const char *end = in == NODE_TOP || t->v2 ? "" : ".vcpu";
 	char uid[TREE_UID_LEN + 1];
 
 	if (p && in == NODE_ROOT) {
@@ -90,7 +93,7 @@ bool tree_uid_of(const struct tree *t, enum tree_node in, const char *name,
 		return false;
 	memcpy(uid, p, TREE_UID_LEN);
 	uid[TREE_UID_LEN] = 0;
-	if (!tree_uid_valid(uid) || !str_eq(p + TREE_UID_LEN, in == NODE_TOP ? "" : ".vcpu"))
+	if (!tree_uid_valid(uid) || !str_eq(p + TREE_UID_LEN, end))
 		return false;
 	memcpy(ret, uid, sizeof uid);
 	return true;
@@ -112,22 +115,27 @@ static int open_mount(const struct mount_entry *m, enum tree_hier hier, int *ret
 	return 0;
 }
 
-/* A host without a v1 controller may be a v2 host: then say so instead of "not mounted". */
-static int missing(const char *mountinfo, enum tree_hier hier, struct err *err)
+/* Does the unified tree hold this controller? Then no v1 hierarchy can. */
+static bool unified_has(const struct tree *t, enum tree_hier hier)
 {
-	struct mount_entry m;
-	_cleanup_fd_ int fd = -1;
 	char have[256];
 
-	if (!mounts_find(mountinfo, NULL, &m) && !open_mount(&m, HIER_UNIFIED, &fd, NULL) &&
-	    !file_read_line_at(fd, "cgroup.controllers", have, sizeof have) &&
-	    strstr(have, hier_names[hier]))
+	return t->fd[HIER_UNIFIED] >= 0 &&
+	       !file_read_line_at(t->fd[HIER_UNIFIED], "cgroup.controllers", have, sizeof have) &&
+	       str_has_word(have, hier_names[hier]);
+}
+
+/* A v1 controller that is nowhere, or in the unified tree while others are not. */
+static int missing(const struct tree *t, enum tree_hier hier, struct err *err)
+{
+	if (unified_has(t, hier))
 		return err_set(
 			err, -ENOTSUP,
-			"this host has cgroup v2 ('%s' holds %s), which is not supported yet: "
-			"boot it with systemd.unified_cgroup_hierarchy=0 on the kernel's command "
-			"line",
-			m.path, have);
+			"cgroup controller '%s' is in the unified tree (v2), but not all of "
+			"cpuset, cpu, memory and pids are: boot the host with all of them in "
+			"one, systemd.unified_cgroup_hierarchy=1 or =0 on the kernel's "
+			"command line",
+			hier_names[hier]);
 	return err_set(err, -ENOENT,
 		       "cgroup controller '%s' is not mounted; mount it with: mount -t cgroup -o "
 		       "%s cgroup /sys/fs/cgroup/%s",
@@ -142,7 +150,7 @@ static int open_hier(struct tree *t, const char *mountinfo, enum tree_hier hier,
 	int r = mounts_find(mountinfo, controller, &m);
 
 	if (r == -ENOENT)
-		return controller ? missing(mountinfo, hier, err) : 0;
+		return controller ? missing(t, hier, err) : 0;
 	if (r < 0)
 		return err_errno(err, r, "/proc/self/mountinfo");
 	dev[hier] = makedev(m.major, m.minor);
@@ -179,11 +187,13 @@ int tree_open(const char *tag, struct tree **ret, struct err *err)
 	memcpy(t->tag, tag, sizeof t->tag);
 	for (int i = 0; i < HIER_MAX; i++)
 		t->fd[i] = -1;
-	for (int i = 0; i < HIER_MAX; i++) {
+	r = open_hier(t, mountinfo, HIER_UNIFIED, dev, err);
+	t->v2 = unified_has(t, HIER_CPUSET) && unified_has(t, HIER_CPU) &&
+		unified_has(t, HIER_MEMORY) && unified_has(t, HIER_PIDS);
+	for (int i = HIER_UNIFIED + 1; !r && !t->v2 && i < HIER_MAX; i++)
 		r = open_hier(t, mountinfo, (enum tree_hier)i, dev, err);
-		if (r < 0)
-			return r;
-	}
+	if (r < 0)
+		return r;
 	*ret = TAKE_PTR(t);
 	return 0;
 }

@@ -30,7 +30,13 @@ enum tree_node {
 	NODE_POD,  /* virtpod-TAG/pod-UID */
 	NODE_EMU,  /* virtpod-TAG/pod-UID/emu: threaded child */
 	NODE_VCPU, /* virtpod-TAG/pod-UID/vcpu: threaded child */
-	NODE_SIDE, /* virtpod-TAG.UID.vcpu: v1 cpuset that can be exclusive, beside NODE_TOP */
+	/*
+	 * What can have CPUs to itself stands beside NODE_TOP. v1: virtpod-TAG.UID.vcpu, the vCPU threads'
+	 * cpuset alone. v2: virtpod-TAG.UID, the whole pod with its threaded children.
+	 */
+	NODE_SIDE,
+	NODE_SIDE_EMU,	/* v2: virtpod-TAG.UID/emu */
+	NODE_SIDE_VCPU, /* v2: virtpod-TAG.UID/vcpu */
 };
 
 #define TREE_TAG_LEN  8
@@ -38,14 +44,16 @@ enum tree_node {
 #define TREE_PATH_MAX 128
 
 struct tree {
+	bool v2; /* the controllers are in the unified tree, and it alone is used */
 	char tag[TREE_TAG_LEN + 1];
 	int fd[HIER_MAX];     /* owned; -1: not mounted */
 	char *root[HIER_MAX]; /* owned; what /proc/PID/cgroup puts before our paths; "" usually */
 };
 
 /*
- * Find and open the hierarchies. Every v1 controller of the list must be there, on a mount of its
- * own; unified need not. See cgroup_host_open for the errors.
+ * Find and open the hierarchies. v2 when the cgroup2 mount has the controllers cpuset, cpu, memory and
+ * pids; else every v1 controller of the list must be there, on a mount of its own, and unified need
+ * not. See cgroup_host_open for the errors.
  */
 int tree_open(const char *tag, struct tree **ret, struct err *err);
 void tree_free(struct tree *t);

@@ -127,13 +127,14 @@ static int setup_side(struct tree *t, const struct cgroup_pod_spec *spec, const 
 	struct err why = {0};
 	int r = setup_group(&side, mems, &spec->vcpu, err);
 
-	if (r < 0)
+	if (r < 0 || !spec->exclusive)
 		return r;
-	/* refused when a sibling overlaps: not ours to judge, and shown by cgroup_pod_read */
 	r = group_write(&side, "cpuset.cpu_exclusive", "1", &why);
-	if (r < 0 && r != -EINVAL && r != -EACCES)
-		return err_set(err, r, "%s", why.msg);
-	return 0;
+	if (r == -EINVAL || r == -EACCES)
+		return err_set(err, -ENOTSUP,
+			       "the kernel does not keep other cpusets off these CPUs: some other "
+			       "cpuset holds them; free them there");
+	return r < 0 ? err_set(err, r, "%s", why.msg) : 0;
 }
 
 int v1_cpuset_setup(struct tree *t, const struct cgroup_pod_spec *spec, struct err *err)

@@ -1,111 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Everything the kernel says of a pod's v1 groups, as one JSON object (keys: see cgroup.h). */
-#include "cgroups/group.h"
+#include "cgroups/show.h"
 #include "cgroups/v1.h"
 #include "lib/util.h"
 
 #include <errno.h>
-#include <string.h>
-
-/* What the memory controller reads without a limit: LONG_MAX in whole pages (mm/page_counter.c). */
-#define NO_MEMORY_LIMIT ((uint64_t)INT64_MAX / 4096 * 4096)
-
-/* jansson takes signed numbers; what is beyond them is "no limit" in every file read here. */
-static void put_u64(json_t *o, const char *key, uint64_t v)
-{
-	json_object_set_new(o, key,
-			    v >= NO_MEMORY_LIMIT ? json_null() : json_integer((json_int_t)v));
-}
-
-static int put_file_u64(json_t *o, const char *key, const struct group *g, const char *file,
-			struct err *err)
-{
-	uint64_t v;
-	int r = group_read_u64(g, file, &v, err);
-
-	if (!r)
-		put_u64(o, key, v);
-	return r;
-}
-
-/* As put_file_u64; `none` is how the file says "no limit". */
-static int put_file_limit(json_t *o, const char *key, const struct group *g, const char *file,
-			  const char *none, struct err *err)
-{
-	_cleanup_free_ char *text = NULL;
-	int r = group_read(g, file, &text, err);
-
-	if (r < 0)
-		return r;
-	if (!str_eq(text, none))
-		return put_file_u64(o, key, g, file, err);
-	json_object_set_new(o, key, json_null());
-	return 0;
-}
-
-static int put_file_key(json_t *o, const char *key, const struct group *g, const char *file,
-			const char *line, uint64_t divisor, struct err *err)
-{
-	uint64_t v;
-	int r = group_read_key(g, file, line, &v, err);
-
-	if (!r)
-		put_u64(o, key, v / divisor);
-	return r;
-}
-
-static int put_text(json_t *o, const char *key, const struct group *g, const char *file,
-		    struct err *err)
-{
-	_cleanup_free_ char *text = NULL;
-	int r = group_read(g, file, &text, err);
-
-	if (!r)
-		json_object_set_new(o, key, json_string(text));
-	return r;
-}
-
-/* Lines of a file as an array: of numbers, or of strings. */
-static int put_lines(json_t *o, const char *key, const struct group *g, const char *file,
-		     bool numbers, struct err *err)
-{
-	_cleanup_free_ char *text = NULL;
-	json_t *list = json_array();
-	char *save = NULL;
-	int r;
-
-	json_object_set_new(o, key, list);
-	r = group_read(g, file, &text, err);
-	if (r < 0)
-		return r;
-	for (char *p = strtok_r(text, "\n", &save); p; p = strtok_r(NULL, "\n", &save))
-		json_array_append_new(list, numbers ? json_integer(strtoll(p, NULL, 10))
-						    : json_string(p));
-	return 0;
-}
-
-static json_t *put_object(json_t *o, const char *key)
-{
-	json_t *child = json_object();
-
-	json_object_set_new(o, key, child);
-	return child;
-}
-
-static int put_path_and_tasks(json_t *root, const char *key, const struct group *g, struct err *err)
-{
-	char path[TREE_PATH_MAX];
-	_cleanup_free_ char *full = NULL;
-	int r = tree_path(g->tree, g->node, g->uid, path, err);
-
-	if (r < 0)
-		return r;
-	full = xasprintf("%s/%s", g->tree->root[g->hier], path);
-	json_object_set_new(json_object_get(root, "paths"), key, json_string(full));
-	return put_lines(json_object_get(root, "tasks"), key, g,
-			 g->hier == HIER_UNIFIED ? "cgroup.threads" : "tasks", /* numbers= */ true,
-			 err);
-}
 
 static int read_groups(struct tree *t, const char *uid, bool side_there, json_t *root,
 		       struct err *err)
@@ -113,28 +12,28 @@ static int read_groups(struct tree *t, const char *uid, bool side_there, json_t 
 	struct group side = {t, HIER_CPUSET, NODE_SIDE, uid};
 	int r = 0;
 
-	(void)put_object(root, "paths");
-	(void)put_object(root, "tasks");
+	(void)show_object(root, "paths");
+	(void)show_object(root, "tasks");
 	for (int i = 0; !r && i < HIER_MAX; i++) {
 		struct group g = {t, (enum tree_hier)i, NODE_POD, uid};
 
 		if (tree_has(t, g.hier))
-			r = put_path_and_tasks(root, tree_hier_name(g.hier), &g, err);
+			r = show_path_and_tasks(root, tree_hier_name(g.hier), &g, err);
 	}
 	if (!r && side_there)
-		r = put_path_and_tasks(root, "cpusetVcpu", &side, err);
+		r = show_path_and_tasks(root, "cpusetVcpu", &side, err);
 	return r;
 }
 
 static int read_cpuset_group(json_t *o, const struct group *g, bool *ret_exclusive, struct err *err)
 {
 	uint64_t exclusive = 0;
-	int r = put_text(o, "cpus", g, "cpuset.cpus", err);
+	int r = show_text(o, "cpus", g, "cpuset.cpus", err);
 
 	if (!r)
-		r = put_text(o, "effectiveCpus", g, "cpuset.effective_cpus", err);
+		r = show_text(o, "effectiveCpus", g, "cpuset.effective_cpus", err);
 	if (!r)
-		r = put_text(o, "mems", g, "cpuset.mems", err);
+		r = show_text(o, "mems", g, "cpuset.mems", err);
 	if (!r)
 		r = group_read_u64(g, "cpuset.cpu_exclusive", &exclusive, err);
 	if (!r)
@@ -148,9 +47,9 @@ static int read_cpuset(struct tree *t, const char *uid, bool side_there, json_t 
 {
 	struct group pod = {t, HIER_CPUSET, NODE_POD, uid};
 	struct group side = {t, HIER_CPUSET, NODE_SIDE, uid};
-	json_t *o = put_object(root, "cpuset");
+	json_t *o = show_object(root, "cpuset");
 	bool exclusive;
-	int r = read_cpuset_group(put_object(o, "emu"), &pod, &exclusive, err);
+	int r = read_cpuset_group(show_object(o, "emu"), &pod, &exclusive, err);
 
 	if (r < 0)
 		return r;
@@ -159,7 +58,7 @@ static int read_cpuset(struct tree *t, const char *uid, bool side_there, json_t 
 		json_object_set_new(root, "exclusivity", json_null());
 		return 0;
 	}
-	r = read_cpuset_group(put_object(o, "vcpu"), &side, &exclusive, err);
+	r = read_cpuset_group(show_object(o, "vcpu"), &side, &exclusive, err);
 	json_object_set_new(root, "exclusivity", json_string(exclusive ? "kernel" : "ledger"));
 	return r;
 }
@@ -169,21 +68,20 @@ static int read_limits(struct tree *t, const char *uid, json_t *root, struct err
 	struct group memory = {t, HIER_MEMORY, NODE_POD, uid};
 	struct group pids = {t, HIER_PIDS, NODE_POD, uid};
 	struct group cpu = {t, HIER_CPU, NODE_POD, uid};
-	json_t *o = put_object(root, "limits");
-	int r = put_file_u64(o, "memoryMax", &memory, "memory.limit_in_bytes", err);
+	json_t *o = show_object(root, "limits");
+	int r = show_u64(o, "memoryMax", &memory, "memory.limit_in_bytes", err);
 
 	/* without swap accounting there is no such file and no such limit */
-	if (!r &&
-	    put_file_u64(o, "memorySwapMax", &memory, "memory.memsw.limit_in_bytes", NULL) < 0)
+	if (!r && show_u64(o, "memorySwapMax", &memory, "memory.memsw.limit_in_bytes", NULL) < 0)
 		json_object_set_new(o, "memorySwapMax", json_null());
 	if (!r)
-		r = put_file_limit(o, "pidsMax", &pids, "pids.max", "max", err);
+		r = show_limit(o, "pidsMax", &pids, "pids.max", "max", err);
 	if (!r)
-		r = put_file_limit(o, "cpuQuotaUs", &cpu, "cpu.cfs_quota_us", "-1", err);
+		r = show_limit(o, "cpuQuotaUs", &cpu, "cpu.cfs_quota_us", "-1", err);
 	if (!r)
-		r = put_file_u64(o, "cpuPeriodUs", &cpu, "cpu.cfs_period_us", err);
+		r = show_u64(o, "cpuPeriodUs", &cpu, "cpu.cfs_period_us", err);
 	if (!r)
-		r = put_file_u64(o, "cpuShares", &cpu, "cpu.shares", err);
+		r = show_u64(o, "cpuShares", &cpu, "cpu.shares", err);
 	return r;
 }
 
@@ -193,26 +91,24 @@ static int read_use(struct tree *t, const char *uid, json_t *root, struct err *e
 	struct group pids = {t, HIER_PIDS, NODE_POD, uid};
 	struct group cpu = {t, HIER_CPU, NODE_POD, uid};
 	struct group unified = {t, HIER_UNIFIED, NODE_POD, uid};
-	json_t *o = put_object(root, "use");
-	int r = put_file_u64(o, "memoryBytes", &memory, "memory.usage_in_bytes", err);
+	json_t *o = show_object(root, "use");
+	int r = show_u64(o, "memoryBytes", &memory, "memory.usage_in_bytes", err);
 
 	if (!r)
-		r = put_file_u64(o, "memoryPeakBytes", &memory, "memory.max_usage_in_bytes", err);
+		r = show_u64(o, "memoryPeakBytes", &memory, "memory.max_usage_in_bytes", err);
 	if (!r)
-		r = put_file_u64(o, "pids", &pids, "pids.current", err);
+		r = show_u64(o, "pids", &pids, "pids.current", err);
 	if (!r)
-		r = put_file_key(o, "cpuPeriods", &cpu, "cpu.stat", "nr_periods", 1, err);
+		r = show_key(o, "cpuPeriods", &cpu, "cpu.stat", "nr_periods", 1, err);
 	if (!r)
-		r = put_file_key(o, "cpuThrottledPeriods", &cpu, "cpu.stat", "nr_throttled", 1,
-				 err);
+		r = show_key(o, "cpuThrottledPeriods", &cpu, "cpu.stat", "nr_throttled", 1, err);
 	if (!r)
-		r = put_file_key(o, "cpuThrottledUsec", &cpu, "cpu.stat", "throttled_time", 1000,
-				 err);
+		r = show_key(o, "cpuThrottledUsec", &cpu, "cpu.stat", "throttled_time", 1000, err);
 	/* v1 counts time in yet another controller; every cgroup2 group counts it by itself */
 	if (!tree_has(t, HIER_UNIFIED))
 		json_object_set_new(o, "cpuUsec", json_null());
 	else if (!r)
-		r = put_file_key(o, "cpuUsec", &unified, "cpu.stat", "usage_usec", 1, err);
+		r = show_key(o, "cpuUsec", &unified, "cpu.stat", "usage_usec", 1, err);
 	return r;
 }
 
@@ -220,13 +116,13 @@ static int read_events(struct tree *t, const char *uid, json_t *root, struct err
 {
 	struct group memory = {t, HIER_MEMORY, NODE_POD, uid};
 	struct group pids = {t, HIER_PIDS, NODE_POD, uid};
-	json_t *o = put_object(root, "events");
-	int r = put_file_key(o, "oomKills", &memory, "memory.oom_control", "oom_kill", 1, err);
+	json_t *o = show_object(root, "events");
+	int r = show_key(o, "oomKills", &memory, "memory.oom_control", "oom_kill", 1, err);
 
 	if (!r)
-		r = put_file_u64(o, "memoryLimitHits", &memory, "memory.failcnt", err);
+		r = show_u64(o, "memoryLimitHits", &memory, "memory.failcnt", err);
 	if (!r)
-		r = put_file_key(o, "pidsLimitHits", &pids, "pids.events", "max", 1, err);
+		r = show_key(o, "pidsLimitHits", &pids, "pids.events", "max", 1, err);
 	return r;
 }
 
@@ -255,7 +151,8 @@ int v1_read(struct tree *t, const char *uid, json_t **ret, struct err *err)
 	if (!r)
 		r = read_events(t, uid, root, err);
 	if (!r)
-		r = put_lines(root, "devices", &devices, "devices.list", /* numbers= */ false, err);
+		r = show_lines(root, "devices", &devices, "devices.list", /* numbers= */ false,
+			       err);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(root);

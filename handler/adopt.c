@@ -5,6 +5,7 @@
 #include "handler/cpuset.h"
 #include "handler/launcher.h"
 #include "handler/leftovers.h"
+#include "handler/partition.h"
 #include "handler/pins.h"
 #include "handler/poddir.h"
 #include "handler/proc.h"
@@ -69,19 +70,6 @@ static void give_up(struct pod *pod, const struct err *err)
 	pod_end(pod);
 }
 
-/* Somebody may have moved threads while no handler looked: put right what is wrong, say that it was. */
-static int check_pins(struct pod *pod, struct err *err)
-{
-	struct err drift = {0};
-	int r = store_cpus_of(pod->h->store, pod->record.uid, &pod->cpus, err);
-
-	if (r < 0 || pins_verify(pod, &drift) == 0)
-		return r;
-	log_warning("%s/%s: drift: %s: repaired", pod->record.ns, pod->record.name, drift.msg);
-	r = pins_set(pod, err);
-	return r < 0 ? r : pins_verify(pod, err);
-}
-
 static void on_status(void *arg, int r, const json_t *reply, const struct err *why)
 {
 	struct pod *pod = arg;
@@ -94,7 +82,11 @@ static void on_status(void *arg, int r, const json_t *reply, const struct err *w
 	else
 		r = threads_find(pod, reply, &err);
 	if (r == 0)
-		r = check_pins(pod, &err);
+		r = store_cpus_of(pod->h->store, pod->record.uid, &pod->cpus, &err);
+	if (r == 0) /* somebody may have moved threads while no handler looked */
+		r = pins_repair(pod, &err);
+	if (r == 0)
+		r = partition_watch(pod, &err);
 	if (r < 0) {
 		give_up(pod, &err);
 		return;

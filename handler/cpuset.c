@@ -2,6 +2,8 @@
 #include "handler/cpuset.h"
 
 #include "handler/hostcpus.h"
+#include "handler/kthreads.h"
+#include "handler/pins.h"
 
 #include "lib/log.h"
 #include "lib/util.h"
@@ -87,6 +89,8 @@ int cpuset_apply_shared(struct handler *h, struct err *err)
 	/* our own thread leaves dedicated CPUs, too; children inherit it until their cpuset says more */
 	if (sched_setaffinity(0, sizeof shared, &shared) < 0)
 		log_warning("shared CPU pool: can't move the handler itself: %s", strerror(errno));
+	if (h->kvm)
+		kthreads_confine(&shared);
 	for (struct pod *p = h->pods; p; p = p->next) {
 		struct err why = {0};
 		int r;
@@ -94,6 +98,8 @@ int cpuset_apply_shared(struct handler *h, struct err *err)
 		if (!has_cgroup(p) || (p->plan && p->plan->isolate_emulator))
 			continue;
 		r = cgroup_pod_set_emu_cpus(h->cgroups, p->record.uid, &shared, &why);
+		if (r == 0 && (p->state == POD_STARTING || p->state == POD_RUNNING))
+			r = pins_repair(p, &why);
 		if (r < 0 && r != -ENOENT && first == 0)
 			first = err_set(err, r, "%s/%s: shared CPU pool: %s", p->record.ns,
 					p->record.name, why.msg);

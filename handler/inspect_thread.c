@@ -70,7 +70,7 @@ static bool line_says(const char *line, const char *controller, const char *path
 
 static const char *controller_of(const char *group)
 {
-	if (str_eq(group, "unified"))
+	if (str_eq(group, "unified") || str_eq(group, "emu") || str_eq(group, "vcpu"))
 		return "";
 	return str_eq(group, "cpusetVcpu") ? "cpuset" : group;
 }

@@ -2,6 +2,7 @@
 #include "handler/pins.h"
 
 #include "lib/cpus.h"
+#include "lib/log.h"
 #include "lib/util.h"
 
 #include <dirent.h>
@@ -89,4 +90,20 @@ int pins_verify(struct pod *pod, struct err *err)
 		CPU_SET(pod->cpus.vcpu[i], &dedicated);
 	r = verify_process(pod, (pid_t)pod->record.pid, &dedicated, err);
 	return r < 0 ? r : verify_process(pod, pod->qemu_pid, &dedicated, err);
+}
+
+int pins_repair(struct pod *pod, struct err *err)
+{
+	struct err drift = {0};
+	int r;
+
+	if (!pod->qemu_pid || pins_verify(pod, &drift) == 0)
+		return 0;
+	r = pins_set(pod, err);
+	if (r == 0)
+		r = pins_verify(pod, err);
+	if (r == 0)
+		log_warning("%s/%s: drift: %s: repaired", pod->record.ns, pod->record.name,
+			    drift.msg);
+	return r;
 }

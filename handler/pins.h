@@ -12,3 +12,9 @@ int pins_set(struct pod *pod, struct err *err);
  * CPU, all others' have none of the dedicated vCPU CPUs. The first difference is the error.
  */
 int pins_verify(struct pod *pod, struct err *err);
+
+/*
+ * Verify, and set what differs again; a difference is logged as drift. Nothing before QEMU's threads
+ * are known. Any write of a cpuset may call for it: Linux 6.1 then gives threads the whole set.
+ */
+int pins_repair(struct pod *pod, struct err *err);

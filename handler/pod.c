@@ -5,6 +5,7 @@
 #include "handler/images.h"
 #include "handler/launcher.h"
 #include "handler/loop.h"
+#include "handler/partition.h"
 #include "handler/status.h"
 #include "handler/vmi.h"
 
@@ -71,6 +72,7 @@ void pod_free(struct pod *pod)
 			break;
 		}
 	channel_free(TAKE_PTR(pod->channel));
+	partition_unwatch(pod);
 	sd_event_source_disable_unref(pod->exit_source);
 	sd_event_source_disable_unref(pod->stop_timer);
 	sd_event_source_disable_unref(pod->qemu_source);

@@ -3,9 +3,10 @@
 #include "handler/steps.h"
 
 #include "handler/cpuset.h"
+#include "handler/partition.h"
 #include "handler/podlimits.h"
 
-#include "lib/json.h"
+#include "lib/log.h"
 #include "lib/util.h"
 
 #include <errno.h>
@@ -22,21 +23,29 @@ static void choose_cpus(const struct pod *pod, const cpu_set_t *shared,
 		CPU_SET(pod->cpus.vcpu[i], &spec->vcpu);
 }
 
-/* Annotation virtpod.io/exclusivity: kernel refuses a start that only our ledger would protect. */
-static int require_kernel_exclusivity(const struct pod *pod, struct err *err)
+/*
+ * With CPUs of its own the pod gets the kernel's exclusivity where that can be had, else the ledger's;
+ * annotation virtpod.io/exclusivity: kernel refuses the latter.
+ */
+static int create(struct pod *pod, struct cgroup_pod_spec *spec, struct err *err)
 {
-	_cleanup_json_ json_t *state = NULL;
-	int r = cgroup_pod_read(pod->h->cgroups, pod->record.uid, &state, err);
+	struct err why = {0};
+	int r;
 
-	if (r < 0)
-		return r;
-	if (str_eq(json_str(state, "exclusivity"), "kernel"))
-		return 0;
-	return err_set(
-		err, -ENOTSUP,
-		"virtpod.io/exclusivity: kernel was asked, but the kernel does not keep other "
-		"cpusets off these CPUs: some other cpuset holds them; free them there, or take "
-		"the annotation away");
+	spec->exclusive = pod->plan->dedicated_cpus;
+	r = cgroup_pod_create(pod->h->cgroups, spec, &why);
+	if (r == -ENOTSUP && spec->exclusive && !pod->plan->exclusivity_kernel) {
+		log_info("%s/%s: its CPUs are kept exclusive by virt-handler alone: %s",
+			 pod->record.ns, pod->record.name, why.msg);
+		spec->exclusive = false;
+		return cgroup_pod_create(pod->h->cgroups, spec, err);
+	}
+	if (r == -ENOTSUP && spec->exclusive)
+		return err_set(err, r,
+			       "virtpod.io/exclusivity: kernel was asked: %s; or take the "
+			       "annotation away",
+			       why.msg);
+	return r < 0 ? err_set(err, r, "%s", why.msg) : 0;
 }
 
 int step_cgroup(struct pod *pod, struct err *err)
@@ -63,16 +72,16 @@ int step_cgroup(struct pod *pod, struct err *err)
 		spec.limits.cpu_period_us = 100000;
 	}
 	choose_cpus(pod, &shared, &spec);
-	r = cgroup_pod_create(pod->h->cgroups, &spec, err);
-	if (r == 0 && plan->dedicated_cpus && plan->exclusivity_kernel)
-		r = require_kernel_exclusivity(pod, err);
-	return r;
+	spec.emu_own = plan->dedicated_cpus && plan->isolate_emulator;
+	r = create(pod, &spec, err);
+	return r < 0 ? r : partition_watch(pod, err);
 }
 
 int undo_cgroup(struct pod *pod, struct err *err)
 {
 	struct err kill = {0};
 
+	partition_unwatch(pod);
 	/* PID 1 is gone and took its namespace with it; this is for what a layer switched off let live */
 	if (cgroup_pod_kill(pod->h->cgroups, pod->record.uid, &kill) < 0 && kill.code != -ENOTSUP)
 		return err_set(err, kill.code, "%s", kill.msg);

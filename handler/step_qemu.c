@@ -6,6 +6,8 @@
  */
 #include "handler/steps.h"
 
+#include "handler/cpuset.h"
+#include "handler/kthreads.h"
 #include "handler/launcher.h"
 #include "handler/pins.h"
 #include "handler/threads.h"
@@ -60,9 +62,16 @@ int step_qemu(struct pod *pod, struct err *err)
 
 int step_pin(struct pod *pod, struct err *err)
 {
+	cpu_set_t shared;
 	int r = pins_set(pod, err);
 
-	return r < 0 ? r : pins_verify(pod, err);
+	if (r == 0)
+		r = pins_verify(pod, err);
+	if (r == 0 && pod->plan->accel == ACCEL_KVM)
+		r = cpuset_shared(pod->h, &shared, err);
+	if (r == 0 && pod->plan->accel == ACCEL_KVM)
+		kthreads_confine(&shared);
+	return r;
 }
 
 int step_run(struct pod *pod, struct err *err)

@@ -11,7 +11,7 @@
 
 /*
  * Each thread in every group of the pod; of the two cpusets a vCPU thread with CPUs of its own in
- * "cpusetVcpu", all others in "cpuset".
+ * "cpusetVcpu" (v2: "vcpu"), all others in "cpuset" (v2: "emu").
  */
 static void in_all_groups(struct verify *v, const json_t *process, const json_t *thread,
 			  const char *who)
@@ -23,9 +23,9 @@ static void in_all_groups(struct verify *v, const json_t *process, const json_t 
 
 	(void)process;
 	json_object_foreach (paths, group, path) {
-		bool wanted = str_eq(group, "cpuset")	    ? !vcpu
-			      : str_eq(group, "cpusetVcpu") ? vcpu
-							    : true;
+		bool own = str_eq(group, "cpusetVcpu") || str_eq(group, "vcpu");
+		bool other = str_eq(group, "cpuset") || str_eq(group, "emu");
+		bool wanted = own ? vcpu : other ? !vcpu : true;
 
 		if (wanted != verify_listed(groups, group))
 			verify_differ(v, json_boolean(wanted), wanted ? json_false() : json_true(),
@@ -110,7 +110,10 @@ void verify_cpu_time(struct verify *v)
 	const struct plan *plan = v->p->plan;
 	const json_t *limits = json_get(v->seen, "cgroup.limits");
 
-	if (plan->cpu_shares)
+	if (plan->cpu_shares && json_object_get(limits, "cpuWeight"))
+		verify_equal(v, json_integer((json_int_t)cgroup_cpu_weight(plan->cpu_shares)),
+			     json_object_get(limits, "cpuWeight"), "CPU weight");
+	else if (plan->cpu_shares)
 		verify_equal(v, json_integer((json_int_t)plan->cpu_shares),
 			     json_object_get(limits, "cpuShares"), "CPU shares");
 	if (plan->cpu_quota_us)

@@ -70,3 +70,17 @@ const char *str_after(const char *s, const char *prefix)
 
 	return strncmp(s, prefix, n) == 0 ? s + n : NULL;
 }
+
+bool str_has_word(const char *list, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *p = list + strspn(list, " \n"); *p; p += strspn(p, " \n")) {
+		size_t n = strcspn(p, " \n");
+
+		if (n == len && !memcmp(p, word, n))
+			return true;
+		p += n;
+	}
+	return false;
+}

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <dirent.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,3 +76,6 @@ void str_printable(const char *text, char *ret, size_t size);
 
 /* Does s begin with prefix? Returns what follows it, or NULL. */
 const char *str_after(const char *s, const char *prefix);
+
+/* Is `word` one of the words of `list`, which blanks and newlines part? */
+bool str_has_word(const char *list, const char *word);

@@ -216,9 +216,16 @@ static void test_exclusivity(void **state)
 	shared.emu = both;
 	fix_create(f, &shared);
 	assert_true(exclusivity_is(f, UID_B, NULL));
+	dedicated.exclusive = true;
+	assert_int_equal(cgroup_pod_create(f->host, &dedicated, &err), -ENOTSUP);
+	assert_non_null(strstr(err.msg, "other cpuset holds them"));
+	err_clear(&err);
+	assert_false(fix_group_there("cpuset", "." UID_A ".vcpu"));
+	dedicated.exclusive = false;
 	fix_create(f, &dedicated);
 	assert_true(exclusivity_is(f, UID_A, "ledger"));
 	assert_int_equal(cgroup_pod_destroy(f->host, UID_A, &err), 0);
+	dedicated.exclusive = true;
 
 	/* the shared pool shrinks first, as a handler does it: then it is the kernel's */
 	assert_int_equal(cgroup_pod_set_emu_cpus(f->host, UID_B, &first, &err), 0);

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Parts of the v2 backend that call each other. Internal to cgroups/. */
+#pragma once
+
+#include "cgroups/cgroup.h"
+#include "cgroups/group.h"
+
+/*
+ * Which of the two forms this pod has: NODE_SIDE, a partition of its own, when that group is there;
+ * else NODE_POD. The kernel is asked, nothing is remembered.
+ */
+int v2_base(const struct tree *t, const char *uid, enum tree_node *ret, struct err *err);
+
+/* The threaded child of a pod of that form. */
+struct group v2_child(const struct tree *t, const char *uid, enum tree_node base,
+		      enum cgroup_place place);
+
+/* The pod's groups exist already and get CPUs, nodes and partitions; each is read back. */
+int v2_cpuset_setup(struct tree *t, const struct cgroup_pod_spec *spec, enum tree_node base,
+		    struct err *err);
+int v2_cpuset_set_emu(struct tree *t, const char *uid, const cpu_set_t *cpus, struct err *err);
+
+/* -ENOTSUP names a group beside the pod's own that holds some of `cpus`, or could not be read. */
+int v2_cpuset_check_beside(struct tree *t, const char *uid, const cpu_set_t *cpus, struct err *err);
+
+/* As cgroup_pod_repair. */
+int v2_cpuset_repair(struct tree *t, const char *uid, struct err *err);
+
+int v2_read(struct tree *t, const char *uid, json_t **ret, struct err *err);

@@ -8,5 +8,5 @@ $(BUILD)/guest/init: $(GUEST_SRCS) $(wildcard tests/guest/*.h lib/*.h)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu17 -O2 $(WARN) -D_GNU_SOURCE -I. -static -s -o $@ $(GUEST_SRCS)
 
-$(BUILD)/guest/vmlinuz $(BUILD)/guest/initrd &: $(BUILD)/guest/init tests/guest/build-guest.sh
+$(BUILD)/guest/vmlinuz $(BUILD)/guest/initrd &: $(BUILD)/guest/init tests/guest/build-guest.sh tests/guest/kernel.sh
 	bash tests/guest/build-guest.sh $(BUILD)

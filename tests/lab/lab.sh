@@ -1,0 +1,217 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The lab host: a bare-metal node, emulated by QEMU, with a real /dev/kvm, cgroup v2, SMT and NUMA nodes.
+# Its root is this machine's own, read-only, with a tmpfs above (init.sh); nothing is built but an initrd.
+# usage: tests/lab/lab.sh BUILD_DIR test SHAPE[,OPTION...] PROGRAM...   test programs, as one TAP program
+#        tests/lab/lab.sh BUILD_DIR run SHAPE[,OPTION...] FILE          virtpod run -f FILE --console --rm
+#        tests/lab/lab.sh BUILD_DIR shell SHAPE[,OPTION...] [COMMAND]   its exit status is ours
+# Shapes: small (4 CPUs), smt-numa (2 sockets x 4 cores x 2 threads, 2 nodes with hugepages), systemd (small,
+# with systemd as init). Options: isolcpus, nohz_full (the last quarter of the CPUs), no-kvm.
+# What it says and leaves is in BUILD_DIR/lab/results/SHAPE. Limits in seconds: LAB_BOOT_LIMIT (until the
+# first program starts), LAB_PROGRAM_LIMIT, LAB_LIMIT (all). LAB_HUGEPAGES: 2 MiB pages per node.
+set -u
+usage() {
+	sed -n 's/^# usage:/usage:/p; s/^#        tests/       tests/p' "$0" >&2
+	exit 2
+}
+[ $# -ge 3 ] || usage
+build=$(realpath "$1") mode=$2 shape=$3
+shift 3
+src=$(realpath "$(dirname "$0")/../..")
+out=$build/lab/results/${shape//,/+} # virtiofsd takes no comma in a path
+# a first boot on a loaded machine may take minutes; hanging takes longer
+boot_limit=${LAB_BOOT_LIMIT:-240} program_limit=${LAB_PROGRAM_LIMIT:-900} limit=${LAB_LIMIT:-3000}
+pids=() work='' qemu=''
+
+die() {
+	echo "lab: $*" >&2
+	exit 1
+}
+
+clean() {
+	[ ${#pids[@]} -eq 0 ] || kill "${pids[@]}" 2>/dev/null
+	[ -z "$work" ] || rm -rf "$work"
+}
+
+# --- shapes ------------------------------------------------------------------------------------
+
+# Sets smp, memory (of each node, in MiB), append and what env tells the lab.
+choose() { # SHAPE[,OPTION...]
+	local name last
+	nodes=1 memory=3072 cpus=4 smp=4,sockets=1,cores=4,threads=1 kvm=yes systemd=no hugepages=0
+	# as a real node is, but for what costs an emulated one seconds: time calibration and the like
+	append="console=ttyS0 quiet panic=-1 tsc=reliable cpu_init_udelay=0 no_timer_check lpj=4000000"
+	append+=" mitigations=off nokaslr nowatchdog rcupdate.rcu_expedited=1 audit=0"
+	for name in ${1//,/ }; do
+		last=$((cpus * 3 / 4))-$((cpus - 1))
+		case $name in
+		small) ;;
+		smt-numa)
+			nodes=2 memory=2560 cpus=16 smp=16,sockets=2,cores=4,threads=2
+			hugepages=${LAB_HUGEPAGES:-320}
+			;;
+		systemd)
+			systemd=yes
+			append+=" systemd.gpt_auto=0 luks=no"
+			[ -x /lib/systemd/systemd ] || die "no /lib/systemd/systemd: install the package systemd"
+			;;
+		isolcpus | nohz_full) append+=" $name=$last" ;;
+		no-kvm) kvm=no ;;
+		*) die "no shape or option is called '$name'" ;;
+		esac
+	done
+}
+
+memory_args() {
+	local i per=$((cpus / nodes))
+	for ((i = 0; i < nodes; i++)); do
+		# virtiofs needs memory that is shared with its daemon
+		echo -object "memory-backend-memfd,id=m$i,size=${memory}M,share=on"
+		echo -numa "node,nodeid=$i,cpus=$((i * per))-$((i * per + per - 1)),memdev=m$i"
+	done
+}
+
+# --- the file systems that the lab gets ----------------------------------------------------------
+
+# One daemon for each share. Debian 12 has the C one in qemu-system-common, later releases the Rust one.
+share() { # TAG DIR CACHE
+	local socket=$work/$1.sock log=$work/$1.log c=/usr/lib/qemu/virtiofsd rust=/usr/libexec/virtiofsd pid i
+	# --rlimit-nofile=0: a container may not raise it. They need a descriptor for each file that was seen.
+	ulimit -n "$(ulimit -Hn)"
+	if [ -x $c ]; then
+		$c --socket-path="$socket" -o source="$2" -o sandbox=chroot -o cache="$3" -o no_posix_lock -o xattr \
+			--rlimit-nofile=0 -o log_level=err >"$log" 2>&1 </dev/null 8>&- &
+	elif [ -x $rust ]; then
+		$rust --socket-path="$socket" --shared-dir="$2" --sandbox=chroot --cache="${3/none/never}" --xattr \
+			--rlimit-nofile=0 --inode-file-handles=prefer --log-level=error >"$log" 2>&1 </dev/null 8>&- &
+	else
+		die "neither $c nor $rust: install the package qemu-system-common (Debian 12) or virtiofsd"
+	fi
+	pid=$!
+	pids+=("$pid")
+	for ((i = 0; i < 200; i++)); do # until somebody listens there; 10 s
+		! grep -q "00010000 .* $socket\$" /proc/net/unix || return 0
+		kill -0 "$pid" 2>/dev/null || break
+		sleep 0.05
+	done
+	die "virtiofsd does not start: $(cat "$log")"
+}
+
+# --- booting -----------------------------------------------------------------------------------
+
+# Leaves for the lab what it is and what to do; SIZE ("ROWS COLUMNS") gives the job a terminal.
+prepare() { # SIZE JOB
+	mkdir -p "$out"
+	exec 8>"$out.lock"
+	flock 8 # a shape's results are those of one lab
+	rm -rf "${out:?}"/*
+	touch "$out"/{stdout,stderr,up,console.log}
+	printf '%s\n' "$2" >"$out/job"
+	printf '%s=%q\n' SRC "$src" BUILD "$build" SHAPE "$shape" KVM "$kvm" SYSTEMD "$systemd" \
+		HUGEPAGES "$hugepages" SIZE "$1" TERM "${TERM:-linux}" >"$out/env"
+	work=$(mktemp -d /run/virtpod-lab.XXXXXX)
+	share host / always
+	share out "$out" none
+}
+
+# Emulated AMD: QEMU has SVM, and no VMX. It hides threads unless forced to tell (x-force-features),
+# for which the kernel wants all leaves up to xlevel.
+run_qemu() { # ARGUMENT...
+	local memory_args
+	mapfile -t memory_args < <(memory_args | tr ' ' '\n')
+	exec qemu-system-x86_64 -name virtpod-lab -machine q35,hpet=off -accel tcg,thread=multi \
+		-smp "$smp" -cpu max,+svm,+npt,+topoext,x-force-features=on,xlevel=0x8000001f \
+		-m $((memory * nodes)) "${memory_args[@]}" \
+		-nodefaults -no-user-config -display none -no-reboot \
+		-kernel "$build/guest/vmlinuz" -initrd "$build/lab/initrd" -append "$append" \
+		-chardev "socket,id=host,path=$work/host.sock" -device vhost-user-fs-pci,chardev=host,tag=host \
+		-chardev "socket,id=out,path=$work/out.sock" -device vhost-user-fs-pci,chardev=out,tag=out \
+		-device virtio-rng-pci -serial "file:$out/console.log" "$@" 8>&- 2>"$work/qemu.log"
+}
+
+# Boot, show what the job says, and return its exit status. No status is a failure, whatever happened.
+batch() { # JOB
+	local start=$SECONDS why=''
+	prepare '' "$1"
+	(trap - EXIT; run_qemu) </dev/null >/dev/null &
+	qemu=$!
+	pids+=("$qemu")
+	# both end with QEMU, the first one at the first line, too
+	if ! timeout "$boot_limit" tail -n +1 -f --pid="$qemu" "$out/up" | grep -q .; then
+		why="it did not come up in $((SECONDS - start)) s"
+	else
+		echo "lab: $shape: up after $((SECONDS - start)) s, $(cat "$out/up") s by its own clock"
+		timeout "$((limit - SECONDS + start))" tail -n +1 -f --pid="$qemu" "$out/stdout" ||
+			why="still at work after $limit s"
+	fi
+	[ -z "$why" ] || kill "$qemu" 2>/dev/null
+	wait "$qemu"
+	result "$why" $((SECONDS - start))
+}
+
+result() { # WHY SECONDS
+	echo "lab: $shape: $2 s in all; more in $out"
+	[ ! -s "$out/stderr" ] || { echo "lab: its stderr:" && tail -n 30 "$out/stderr"; }
+	[ -n "$1" ] || ! [ -s "$out/rc" ] || return "$(cat "$out/rc")"
+	echo "lab: $shape: NO RESULT: ${1:-it ended early}; the last of its console and of QEMU:"
+	tail -n 30 "$out/console.log" | tr -cd '\n\t -~'
+	grep -v 'warning: TCG' "$work/qemu.log"
+	return 1
+}
+
+# The same with this terminal as the job's: all keys, Ctrl-C too, go there.
+interactive() { # JOB
+	prepare "$(stty size)" "$1"
+	echo "lab: $shape: booting, some 15 s. Ctrl-^ x (on most keyboards Ctrl-6, then x) kills it at any time."
+	(trap - EXIT; run_qemu -device virtio-serial-pci -device virtconsole,chardev=tty -echr 0x1e \
+		-chardev stdio,id=tty,mux=on,signal=off)
+	result '' "$SECONDS"
+}
+
+# What the job does first: the small guest becomes an image, under the names of the examples and tests.
+# shellcheck disable=SC2016 # expanded in the lab
+images='image=/var/lib/virtpod/images/virtpod/demo-guest:latest
+mkdir -p "$image"
+cp "$BUILD"/guest/{vmlinuz,initrd} "$image"
+ln -s demo-guest:latest "${image%/*}/test-guest:latest"
+'
+
+run_job() { # FILE
+	echo "$images"
+	printf '%s\n' "cat >/tmp/vm.yaml <<'END-OF-MANIFEST'" "$(cat "$1")" END-OF-MANIFEST
+	echo 'exec virtpod run -f /tmp/vm.yaml --console --rm'
+}
+
+shell_job() { # [COMMAND]
+	echo "$images"
+	echo "export PS1='lab:\w\\$ '"
+	if [ -n "$1" ]; then echo "$1"; else echo 'exec bash --norc -i'; fi
+}
+
+on_console() { # JOB
+	if [ -t 0 ] && [ -t 1 ]; then interactive "$1"; else batch "$1"; fi
+}
+
+main() {
+	local status
+	[ "$(id -u)" -eq 0 ] || die "needs root, to share this machine's root"
+	[ -f "$build/lab/initrd" ] || die "$build/lab/initrd is not there: make lab"
+	trap clean EXIT
+	trap 'exit 130' INT TERM HUP
+	choose "$shape"
+	case $mode in
+	test)
+		batch "$(printf '%q ' exec bash tests/lab/inside.sh "$build" "$program_limit" "$@")"
+		status=$?
+		cat "$out/results.tap"
+		;;
+	run) on_console "$(run_job "${1:?which file?}")" ;;
+	shell)
+		if [ $# -gt 0 ]; then batch "$(shell_job "$*")"; else on_console "$(shell_job '')"; fi
+		;;
+	*) usage ;;
+	esac
+	return "${status:-$?}"
+}
+
+main "$@"

@@ -52,6 +52,11 @@ uint64_t memory_guest(const json_t *vmi)
 	return bytes_at(vmi, "spec.domain.memory.guest");
 }
 
+uint64_t memory_hugepage(const json_t *vmi)
+{
+	return bytes_at(vmi, "spec.domain.memory.hugepages.pageSize");
+}
+
 uint64_t memory_overhead(const json_t *vmi)
 {
 	uint64_t vcpus = json_u64(vmi, "spec.domain.cpu.sockets", 1) *
@@ -80,5 +85,7 @@ uint64_t memory_limit(const json_t *vmi, uint64_t tcg)
 	uint64_t guest = memory_guest(vmi);
 	uint64_t limit = bytes_at(vmi, "spec.domain.resources.limits.memory");
 
-	return (limit > guest ? limit : guest) + memory_overhead(vmi) + tcg;
+	uint64_t beside = limit > guest ? limit - guest : 0;
+
+	return (memory_hugepage(vmi) ? 0 : guest) + beside + memory_overhead(vmi) + tcg;
 }

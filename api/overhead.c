@@ -14,6 +14,12 @@
 #define OVERHEAD_DEDICATED (100 * MIB) /* guaranteed pods are killed at their limit: spare room */
 #define PAGE_TABLES	   512	       /* an 8-byte entry for each 4 KiB page */
 
+/*
+ * A QEMU that locks its memory has every stack whole in memory: 64 workers of 8 MiB and 256 coroutines of
+ * 1 MiB is what its disks can make it start.
+ */
+#define LOCKED_STACKS ((64 * 8 + 256) * MIB)
+
 #define TCG_MIN (32 * MIB)
 #define TCG_MAX (256 * MIB)
 
@@ -71,6 +77,14 @@ uint64_t memory_overhead(const json_t *vmi)
 	return ret + memory_guest(vmi) / PAGE_TABLES;
 }
 
+uint64_t memory_locked(const json_t *vmi)
+{
+	return json_get(vmi, "spec.domain.cpu.realtime") &&
+			       json_array_size(json_get(vmi, "spec.domain.devices.disks"))
+		       ? LOCKED_STACKS
+		       : 0;
+}
+
 uint64_t memory_tcg(uint64_t guest)
 {
 	uint64_t ret = guest / 4 / MIB * MIB; /* tb-size is in whole MiB */
@@ -87,5 +101,6 @@ uint64_t memory_limit(const json_t *vmi, uint64_t tcg)
 
 	uint64_t beside = limit > guest ? limit - guest : 0;
 
-	return (memory_hugepage(vmi) ? 0 : guest) + beside + memory_overhead(vmi) + tcg;
+	return (memory_hugepage(vmi) ? 0 : guest) + beside + memory_overhead(vmi) +
+	       memory_locked(vmi) + tcg;
 }

@@ -15,6 +15,9 @@ uint64_t memory_guest(const json_t *vmi);
  */
 uint64_t memory_overhead(const json_t *vmi);
 
+/* Bytes on top of it for what realtime VMs have locked in memory; KubeVirt locks nothing. */
+uint64_t memory_locked(const json_t *vmi);
+
 /* Bytes for TCG's translation buffer (-accel tcg,tb-size): a quarter of the guest, 32..256 MiB. */
 uint64_t memory_tcg(uint64_t guest);
 

@@ -128,7 +128,7 @@ static void make_memory(const struct maker *m)
 	struct plan *p = m->plan;
 
 	p->memory_guest = memory_guest(m->vmi);
-	p->memory_overhead = memory_overhead(m->vmi);
+	p->memory_overhead = memory_overhead(m->vmi) + memory_locked(m->vmi);
 	p->hugepage_size = memory_hugepage(m->vmi);
 	p->tcg_tb_size = p->accel == ACCEL_TCG ? memory_tcg(p->memory_guest) : 0;
 	p->memory_limit = memory_limit(m->vmi, p->tcg_tb_size);

@@ -11,7 +11,7 @@ static const struct schema cpu =
 	       BUILT("model", F_STRING), BUILT("dedicatedCpuPlacement", F_BOOL),
 	       BUILT("isolateEmulatorThread", F_BOOL), BUILT("maxSockets", F_UINT),
 	       LATER_OF("features", F_LIST, cpu_feature), BUILT_OF("numa", F_OBJECT, numa),
-	       LATER_OF("realtime", F_OBJECT, realtime));
+	       BUILT_OF("realtime", F_OBJECT, realtime));
 
 static const struct schema hugepages = SCHEMA(BUILT("pageSize", F_STRING));
 static const struct schema reserved_overhead =

@@ -4,6 +4,8 @@
 #include "handler/hostmem.h"
 #include "handler/hugepages.h"
 #include "handler/memory.h"
+#include "handler/realtime.h"
+#include "handler/rlimits.h"
 
 #include "lib/cpus.h"
 #include "lib/util.h"
@@ -173,6 +175,10 @@ int placement_decide(struct pod *pod, struct err *err)
 		r = memory_check_nodes(root, pod, err);
 	if (r == 0)
 		r = hugepages_check(root, pod, err);
+	if (r == 0)
+		r = realtime_check(root, pod->plan, err);
+	if (r == 0)
+		r = rlimits_check(pod->plan, err);
 	if (r < 0)
 		return r;
 	json_decref(pod->record.plan);

@@ -103,6 +103,13 @@ static void numa_and_realtime(void **state)
 		"dedicatedCpuPlacement");
 	answers("    memory: {guest: 64Mi}\n    cpu: {" DEDICATED ", " NUMA "}\n",
 		"spec.domain.cpu.numa.guestMappingPassthrough", "hugepages");
+	answers(HUGE "    cpu: {" DEDICATED ", " NUMA ", realtime: {}}\n", NULL, NULL);
+	answers(HUGE "    cpu: {" DEDICATED ", " NUMA ", realtime: {mask: \"0-1,^0\"}}\n", NULL,
+		NULL);
+	answers(HUGE "    cpu: {" DEDICATED ", realtime: {}}\n",
+		"spec.domain.cpu.numa.guestMappingPassthrough", "must be there");
+	answers(HUGE "    cpu: {" DEDICATED ", " NUMA ", realtime: {mask: \"0-2\"}}\n",
+		"spec.domain.cpu.realtime.mask", "the VM has 2");
 }
 
 /* --- what follows from it ---------------------------------------------------------------------- */
@@ -121,6 +128,22 @@ static void limit_is_beside_the_pool(void **state)
 	assert_int_equal(memory_limit(more, 0), memory_overhead(more) + 16 * MIB);
 	(void)json_object_del(json_get(huge, "spec.domain.memory"), "hugepages");
 	assert_int_equal(memory_limit(huge, 0), memory_overhead(huge) + 64 * MIB);
+}
+
+static void locked_stacks(void **state)
+{
+	_cleanup_json_ json_t *vmi =
+		admitted(VMI_HEAD "  domain:\n    devices: {autoattachPodInterface: false}\n" HUGE
+				  "    cpu: {" DEDICATED ", " NUMA ", realtime: {}}\n");
+
+	(void)state;
+	assert_int_equal(memory_locked(vmi), 0);
+	assert_int_equal(memory_limit(vmi, 0), memory_overhead(vmi));
+	(void)json_path_set(vmi, "spec.domain.devices.disks", json_pack("[{s:s}]", "name", "a"));
+	assert_int_equal(memory_locked(vmi), 768 * MIB);
+	assert_int_equal(memory_limit(vmi, 0), memory_overhead(vmi) + 768 * MIB);
+	(void)json_object_del(json_get(vmi, "spec.domain.cpu"), "realtime");
+	assert_int_equal(memory_locked(vmi), 0);
 }
 
 static void memory_hotplug_goes_by_the_page(void **state)
@@ -243,6 +266,7 @@ int main(void)
 		cmocka_unit_test(pages),
 		cmocka_unit_test(numa_and_realtime),
 		cmocka_unit_test(limit_is_beside_the_pool),
+		cmocka_unit_test(locked_stacks),
 		cmocka_unit_test(memory_hotplug_goes_by_the_page),
 		cmocka_unit_test(cells_both_ways),
 		cmocka_unit_test(cells_out_of_bounds),

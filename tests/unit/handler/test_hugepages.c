@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Huge pages and realtime: what a host must have before a VM that wants them starts. */
+/* Pages and nodes: what a host must have before a VM that wants them starts. */
 #include "tests/unit/unit.h"
 
 #include "handler/hostmem.h"

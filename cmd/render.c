@@ -195,7 +195,7 @@ const struct command command_render = {
 	"\n"
 	"Networks and configuration are taken from the same files. No handler is needed. KVM is\n"
 	"taken for granted, unless a KubeVirt among the files says useEmulation and this host has\n"
-	"no KVM.\n",
+	"no KVM. Dedicated CPUs are not assigned: memory shows on one host node, NODE.\n",
 	run,
 	OUTPUT_BIT(OUTPUT_JSON) | OUTPUT_BIT(OUTPUT_YAML),
 };

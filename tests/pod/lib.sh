@@ -14,7 +14,7 @@ READY='virtpod-guest: ready'
 LAST_CPU=$(($(nproc --all) - 1))
 REST_CPUS=0
 [ "$LAST_CPU" -le 1 ] || REST_CPUS=0-$((LAST_CPU - 1))
-# seconds that a guest may take to come up: under nested emulation minutes
+# seconds that a VM may take to run, and its guest to come up: under nested emulation minutes
 READY_LIMIT=${READY_LIMIT:-60}
 TESTS=0 FAILED=0 TAG='' HANDLER_PID='' WORK='' ROOT='' VP=()
 declare -A RUN_PID=() CON_FD=() CON_PID=()
@@ -297,7 +297,7 @@ run_start() { # NAME FILE [OPTION...]
 
 # run says on stderr when its VM runs.
 run_running() { # NAME
-	wait_line "$WORK/$1.err" Running 30 1 "${RUN_PID[$1]}" >/dev/null && return
+	wait_line "$WORK/$1.err" Running "$READY_LIMIT" 1 "${RUN_PID[$1]}" >/dev/null && return
 	diag "$1 does not run: $(cat "$WORK/$1.err")"
 	return 1
 }

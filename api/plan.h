@@ -56,6 +56,7 @@ struct plan_nic {
 	uint8_t mac[6];	 /* the guest's; given or derived, never zero */
 	unsigned mtu;	 /* bytes, for bridge, tap and virtio device */
 	unsigned queues; /* 1..256; more than 1 only for virtio */
+	bool vhost;	 /* the kernel moves its frames: one /dev/vhost-net per queue */
 	char *bridge;	 /* NAD's "bridge": host bridge wanted, or NULL: ours to name */
 	char *gateway;	 /* CIDR that the host bridge carries (isGateway), or NULL */
 	unsigned boot_order;

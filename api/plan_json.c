@@ -144,6 +144,7 @@ static const struct member nic_members[] = {
 	{"mac", offsetof(struct plan_nic, mac), M_MAC, 0, 0, 0, NULL},
 	UINT(plan_nic, "mtu", mtu, 68, 65535), /* IPv4's minimum; the kernel's maximum */
 	UINT(plan_nic, "queues", queues, 1, 256),
+	BOOL(plan_nic, "vhost", vhost),
 	TEXT_OPT(plan_nic, "bridge", bridge, TEXT_LINK),
 	TEXT_OPT(plan_nic, "gateway", gateway, TEXT_CIDR),
 	UINT(plan_nic, "bootOrder", boot_order, 0, INT_MAX),

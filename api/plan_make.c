@@ -24,6 +24,8 @@
 struct maker {
 	const json_t *vmi;
 	const json_t *spec;
+	const struct cluster_config *cfg;
+	const struct plan_host *host;
 	struct plan *plan;
 	plan_network_fn network;
 	void *arg;
@@ -56,15 +58,34 @@ static unsigned choice(const char *value, const char *const *names)
 	return 0;
 }
 
-static int make_accel(struct plan *p, const struct cluster_config *cfg, bool kvm_works,
-		      struct err *err)
+#define ALLOW_EMULATION                                                                            \
+	"say in a KubeVirt object spec.configuration.developerConfiguration.useEmulation: true"
+
+static int make_accel(const struct maker *m, struct err *err)
 {
-	if (!kvm_works && !cfg->use_emulation)
+	if (!m->host->kvm && !m->cfg->use_emulation)
 		return err_set(err, -EOPNOTSUPP,
 			       "KVM does not work on this host (/dev/kvm), and software emulation "
-			       "is not allowed: load the kvm module, or say in a KubeVirt object "
-			       "spec.configuration.developerConfiguration.useEmulation: true");
-	p->accel = kvm_works ? ACCEL_KVM : ACCEL_TCG;
+			       "is not allowed: load the kvm module, or " ALLOW_EMULATION);
+	m->plan->accel = m->host->kvm ? ACCEL_KVM : ACCEL_TCG;
+	return 0;
+}
+
+/*
+ * KubeVirt's pod asks for devices.kubevirt.io/vhost-net when it has a virtio interface and emulation
+ * is not allowed. Where it is, vhost-net is used if it is there, as KVM is.
+ */
+static int make_vhost(const struct maker *m, struct plan_nic *nic, struct err *err)
+{
+	if (m->plan->accel != ACCEL_KVM)
+		return 0; /* then emulation is allowed */
+	if (!m->host->vhost_net && !m->cfg->use_emulation)
+		return err_set(err, -EOPNOTSUPP,
+			       "interface '%s': virtio needs vhost-net, which this host does not "
+			       "have (/dev/vhost-net), and to do without is not allowed: modprobe "
+			       "vhost_net, or " ALLOW_EMULATION,
+			       nic->name);
+	nic->vhost = m->host->vhost_net;
 	return 0;
 }
 
@@ -266,6 +287,7 @@ static int make_nic(const struct maker *m, struct plan_nic *nic, const json_t *i
 	const char *model = json_str(iface, "model"), *mac = json_str(iface, "macAddress");
 	bool virtio = !model || !strcmp(model, "virtio");
 	unsigned vcpus = plan_vcpus(m->plan);
+	int r;
 
 	nic->name = text_at(iface, "name");
 	nic->binding = json_get(iface, "bridge") ? BINDING_BRIDGE : BINDING_L2BRIDGE;
@@ -274,6 +296,9 @@ static int make_nic(const struct maker *m, struct plan_nic *nic, const json_t *i
 	nic->queues = 1;
 	if (virtio && json_flag(m->spec, "domain.devices.networkInterfaceMultiqueue", false))
 		nic->queues = vcpus < QUEUES_MAX ? vcpus : QUEUES_MAX;
+	r = virtio ? make_vhost(m, nic, err) : 0;
+	if (r < 0)
+		return r;
 	if (!mac)
 		mac_derive(object_namespace(m->vmi), object_name(m->vmi), nic->name, nic->mac);
 	else if (mac_parse(mac, nic->mac) < 0)
@@ -315,15 +340,15 @@ static int make_identity(const struct maker *m, struct err *err)
 				    &p->isolation, err);
 }
 
-int plan_make(const json_t *vmi, const struct cluster_config *cfg, bool kvm_works,
+int plan_make(const json_t *vmi, const struct cluster_config *cfg, const struct plan_host *host,
 	      plan_network_fn network, void *arg, struct plan **ret, struct err *err)
 {
 	_cleanup_(plan_freep) struct plan *p = xcalloc(1, sizeof(*p));
-	const struct maker m = {vmi, json_get(vmi, "spec"), p, network, arg};
+	const struct maker m = {vmi, json_get(vmi, "spec"), cfg, host, p, network, arg};
 	int r = make_identity(&m, err);
 
 	if (r == 0)
-		r = make_accel(p, cfg, kvm_works, err);
+		r = make_accel(&m, err);
 	if (r < 0)
 		return r;
 	make_cpu(&m);

@@ -10,11 +10,17 @@
 typedef int (*plan_network_fn)(const char *ns_name, struct network *ret, void *arg,
 			       struct err *err);
 
+/* What the host has for guests. */
+struct plan_host {
+	bool kvm;	/* /dev/kvm works */
+	bool vhost_net; /* /dev/vhost-net opens */
+};
+
 /*
- * vmi: admitted (api/admit.h), with its uid. -EOPNOTSUPP when KVM is needed and does not work;
- * otherwise what `network` fails with, or -EINVAL. Pure but for that call.
+ * vmi: admitted (api/admit.h), with its uid. -EOPNOTSUPP when KVM or vhost-net is needed and does not
+ * work; otherwise what `network` fails with, or -EINVAL. Pure but for that call.
  */
-int plan_make(const json_t *vmi, const struct cluster_config *cfg, bool kvm_works,
+int plan_make(const json_t *vmi, const struct cluster_config *cfg, const struct plan_host *host,
 	      plan_network_fn network, void *arg, struct plan **ret, struct err *err);
 
 /* Annotation virtpod.io/isolation ("seccomp=audit,user=off"); NULL or "": every layer on. */

@@ -34,7 +34,7 @@ struct render {
 	const struct manifest *manifest;
 	enum form form;
 	struct cluster_config cluster;
-	bool kvm;
+	struct plan_host host;
 };
 
 /* Networks come from the same files. */
@@ -79,8 +79,8 @@ static int print_plan(const struct render *r, json_t *vmi, struct err *err)
 	int n;
 
 	(void)json_path_set(vmi, "metadata.uid", json_string(NO_UID));
-	n = plan_make(vmi, &r->cluster, r->kvm, find_network, (void *)(uintptr_t)r->manifest, &plan,
-		      err);
+	n = plan_make(vmi, &r->cluster, &r->host, find_network, (void *)(uintptr_t)r->manifest,
+		      &plan, err);
 	if (n < 0)
 		return n;
 	if (r->form == FORM_ARGV) {
@@ -129,7 +129,10 @@ static int render_all(struct render *r)
 		if (!str_eq(item->kind->kind, "VirtualMachine") &&
 		    !str_eq(item->kind->kind, "VirtualMachineInstance"))
 			continue;
-		r->kvm = !r->cluster.use_emulation || kvm_works();
+		r->host = (struct plan_host){
+			.kvm = !r->cluster.use_emulation || kvm_works(),
+			.vhost_net = true,
+		};
 		code = render_item(r, item, !any) ? EXIT_REFUSED : code;
 		any = true;
 	}
@@ -193,9 +196,10 @@ const struct command command_render = {
 	"  --as vmi   the VirtualMachineInstance with its defaults\n"
 	"  --as plan  what handler and launcher work from, as JSON\n"
 	"\n"
-	"Networks and configuration are taken from the same files. No handler is needed. KVM is\n"
-	"taken for granted, unless a KubeVirt among the files says useEmulation and this host has\n"
-	"no KVM. Dedicated CPUs are not assigned: memory shows on one host node, NODE.\n",
+	"Networks and configuration are taken from the same files. No handler is needed. KVM and\n"
+	"vhost-net are taken for granted, unless a KubeVirt among the files says useEmulation and\n"
+	"this host has no KVM. Dedicated CPUs are not assigned: memory shows on one host node, "
+	"NODE.\n",
 	run,
 	OUTPUT_BIT(OUTPUT_JSON) | OUTPUT_BIT(OUTPUT_YAML),
 };

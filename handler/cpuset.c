@@ -89,7 +89,7 @@ int cpuset_apply_shared(struct handler *h, struct err *err)
 	/* our own thread leaves dedicated CPUs, too; children inherit it until their cpuset says more */
 	if (sched_setaffinity(0, sizeof shared, &shared) < 0)
 		log_warning("shared CPU pool: can't move the handler itself: %s", strerror(errno));
-	if (h->kvm)
+	if (h->has.kvm)
 		kthreads_confine(&shared);
 	for (struct pod *p = h->pods; p; p = p->next) {
 		struct err why = {0};

@@ -78,12 +78,15 @@ static int find_qemu(struct handler *h, struct err *err)
 		       qemu_paths[0], qemu_paths[1], qemu_paths[2]);
 }
 
-static void probe_devices(struct handler *h)
+void handler_probe(struct handler *h)
 {
 	_cleanup_fd_ int vhost = open("/dev/vhost-net", O_RDWR | O_CLOEXEC);
 
-	h->kvm = kvm_works();
-	h->vhost_net = vhost >= 0;
+	h->has = (struct plan_host){.kvm = kvm_works(), .vhost_net = vhost >= 0};
+}
+
+static void name_node(struct handler *h)
+{
 	if (gethostname(h->node, sizeof h->node - 1) < 0 || !h->node[0])
 		(void)snprintf(h->node, sizeof h->node, "localhost");
 }
@@ -119,7 +122,8 @@ int handler_open(const char *root, struct handler *h, struct err *err)
 		r = loop_init(h, err);
 	if (r < 0)
 		return r;
-	probe_devices(h);
+	handler_probe(h);
+	name_node(h);
 	r = adopt_all(h, err);
 	if (r == 0)
 		r = hostcpus_watch(h, err);

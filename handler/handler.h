@@ -6,6 +6,7 @@
 #include "handler/store.h"
 
 #include "api/config.h"
+#include "api/plan_make.h"
 #include "cgroups/cgroup.h"
 #include "cpu/policy.h"
 
@@ -47,13 +48,15 @@ struct handler {
 	cpu_set_t others_cpus;	     /* exclusive CPUs of other roots, as last read */
 	const char *cpus_file; /* NULL: the host's own (handler/hostcpus.h); tests have another */
 	char node[65];	       /* this node's name */
-	bool kvm;	       /* /dev/kvm works */
-	bool vhost_net;	       /* /dev/vhost-net is there */
+	struct plan_host has;  /* when last looked at (handler_probe) */
 };
 
 /* Everything of a start but the API: store, cgroups, topology, configuration, then adoption. */
 int handler_open(const char *root, struct handler *h, struct err *err);
 void handler_close(struct handler *h);
+
+/* Look again which devices the host has: modules come and go. Cheap. */
+void handler_probe(struct handler *h);
 
 /* Compare desired and observed soon, from the loop; cheap to call often. */
 void handler_kick(struct handler *h);

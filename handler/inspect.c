@@ -33,18 +33,28 @@ static json_t *pod_json(const struct pod *pod)
 			 step >= 0 && step < pod_n_steps ? pod_steps[step].name : NULL);
 }
 
-/* QEMU under KVM holds the VM that the kernel made for it; that file's name is the kernel's. */
-static json_t *accel_json(const json_t *processes)
+/* Open files of a process; a node that was removed after it was opened still counts. */
+static unsigned count_files(const json_t *process, const char *target)
 {
-	const json_t *qemu = inspect_find(processes, "qemu"), *file;
+	const json_t *file;
+	unsigned n = 0;
 	size_t i;
 
+	json_array_foreach (json_object_get(process, "openFiles"), i, file) {
+		const char *seen = json_str(file, "target");
+		const char *rest = seen ? str_after(seen, target) : NULL;
+
+		n += rest && (!*rest || str_eq(rest, " (deleted)"));
+	}
+	return n;
+}
+
+/* QEMU under KVM holds the VM that the kernel made for it; that file's name is the kernel's. */
+static json_t *accel_json(const json_t *qemu)
+{
 	if (!qemu)
 		return json_null();
-	json_array_foreach (json_object_get(qemu, "openFiles"), i, file)
-		if (str_eq(json_str(file, "target"), "anon_inode:kvm-vm"))
-			return json_string("kvm");
-	return json_string("tcg");
+	return json_string(count_files(qemu, "anon_inode:kvm-vm") ? "kvm" : "tcg");
 }
 
 /* Milliseconds of each step from the status, which keeps them over a restart of the handler. */
@@ -97,6 +107,7 @@ static int read_pod(struct handler *h, const struct pod *pod, json_t *out, struc
 	_cleanup_json_ json_t *cgroup = NULL, *processes = NULL, *links = NULL, *cpus = NULL;
 	_cleanup_json_ json_t *kernel = NULL;
 	struct inspect in = {.h = h, .pod = pod};
+	const json_t *qemu;
 	int r = read_cgroup(h, pod->record.uid, &cgroup, err);
 
 	in.cgroup = cgroup;
@@ -108,10 +119,13 @@ static int read_pod(struct handler *h, const struct pod *pod, json_t *out, struc
 		r = inspect_cpus(&in, &cpus, err);
 	if (r < 0)
 		return r;
-	(void)json_object_set_new(out, "running",
-				  json_boolean(inspect_find(processes, "qemu") != NULL));
+	qemu = inspect_find(processes, "qemu");
+	(void)json_object_set_new(out, "running", json_boolean(qemu != NULL));
 	(void)json_object_set_new(out, "pod", pod_json(pod));
-	(void)json_object_set_new(out, "accel", accel_json(processes));
+	(void)json_object_set_new(out, "accel", accel_json(qemu));
+	(void)json_object_set_new(out, "vhostQueues",
+				  qemu ? json_integer(count_files(qemu, "/dev/vhost-net"))
+				       : json_null());
 	(void)json_object_set_new(out, "qmp", pod->qmp ? json_incref(pod->qmp) : json_null());
 	(void)json_object_set(out, "processes", processes);
 	(void)json_object_set(out, "kernelThreads", kernel);

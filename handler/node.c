@@ -46,8 +46,8 @@ static json_t *resources(const struct handler *h, unsigned cpus)
 	set_text(o, "cpu", text);
 	(void)snprintf(text, sizeof text, "%" PRIu64 "Ki", memory_kib());
 	set_text(o, "memory", text);
-	set_text(o, "devices.kubevirt.io/kvm", h->kvm ? DEVICE_SLOTS : "0");
-	set_text(o, "devices.kubevirt.io/vhost-net", h->vhost_net ? DEVICE_SLOTS : "0");
+	set_text(o, "devices.kubevirt.io/kvm", h->has.kvm ? DEVICE_SLOTS : "0");
+	set_text(o, "devices.kubevirt.io/vhost-net", h->has.vhost_net ? DEVICE_SLOTS : "0");
 	return o;
 }
 
@@ -91,6 +91,7 @@ json_t *node_object(struct handler *h)
 	char version[24], since[TIME_TEXT];
 	json_t *ready;
 
+	handler_probe(h);
 	if (h->policy.manager == CPU_MANAGER_STATIC)
 		allocatable -= (unsigned)CPU_COUNT(&h->policy.reserved);
 	(void)snprintf(version, sizeof version, "%" PRIu64, h->server->node_version);

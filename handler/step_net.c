@@ -50,14 +50,11 @@ static void fill_spec(const struct pod *pod, const struct plan_nic *nic,
 	memcpy(ret->pod_mac, nic->mac, sizeof ret->pod_mac);
 }
 
-/* One vhost-net per queue where this host has it; QEMU 7.2 aborts on vhost=on without a device. */
+/* QEMU 7.2 aborts on vhost=on without a device. */
 static int add_vhost(struct pod *pod, const struct plan_nic *nic, unsigned queue, struct err *err)
 {
-	int fd;
+	int fd = open("/dev/vhost-net", O_RDWR | O_CLOEXEC);
 
-	if (!pod->h->vhost_net || pod->plan->accel != ACCEL_KVM || !str_after(nic->model, "virtio"))
-		return 0;
-	fd = open("/dev/vhost-net", O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		return err_errno(err, -errno, "/dev/vhost-net");
 	pod_add_fd(pod, fd, "vhost:%s:%u", nic->name, queue);
@@ -85,7 +82,7 @@ static int add_nic(struct pod *pod, const struct plan_nic *nic, struct err *err)
 		return r;
 	for (unsigned q = 0; q < nic->queues; q++)
 		pod_add_fd(pod, taps[q], "tap:%s:%u", nic->name, q);
-	for (unsigned q = 0; r == 0 && q < nic->queues; q++)
+	for (unsigned q = 0; r == 0 && nic->vhost && q < nic->queues; q++)
 		r = add_vhost(pod, nic, q, err);
 	return r;
 }

@@ -52,12 +52,12 @@ static int find_network(const char *ns_name, struct network *ret, void *arg, str
 }
 
 /* Everything that "start" hands over has to fit one frame. */
-static int check_descriptors(const struct plan *plan, bool vhost, struct err *err)
+static int check_descriptors(const struct plan *plan, struct err *err)
 {
 	unsigned n = 4 + plan->n_disks; /* kernel, initrd, outcome, console log */
 
 	for (unsigned i = 0; i < plan->n_nics; i++)
-		n += plan->nics[i].queues * (vhost ? 2 : 1);
+		n += plan->nics[i].queues * (plan->nics[i].vhost ? 2 : 1);
 	if (n <= SOCK_MAX_FDS)
 		return 0;
 	return err_set(err, -EINVAL,
@@ -68,12 +68,13 @@ static int check_descriptors(const struct plan *plan, bool vhost, struct err *er
 
 int step_plan(struct pod *pod, struct err *err)
 {
-	int r = plan_make(pod->vmi, &pod->h->cluster, pod->h->kvm, find_network, pod, &pod->plan,
-			  err);
+	int r;
 
+	handler_probe(pod->h);
+	r = plan_make(pod->vmi, &pod->h->cluster, &pod->h->has, find_network, pod, &pod->plan, err);
 	if (r < 0)
 		return r;
-	r = check_descriptors(pod->plan, pod->h->vhost_net, err);
+	r = check_descriptors(pod->plan, err);
 	if (r == 0)
 		r = memory_check(pod, err);
 	if (r < 0)

@@ -49,6 +49,7 @@ static const struct {
 	{"podBridges", verify_pod_bridges},
 	{"podNics", verify_pod_nics},
 	{"taps", verify_taps},
+	{"vhost", verify_vhost},
 	{"dummies", verify_dummies},
 	{"otherLinks", verify_no_other_links},
 	{"hostVeths", verify_host_veths},

@@ -94,6 +94,7 @@ void verify_exclusivity(struct verify *v);
 void verify_pod_bridges(struct verify *v);
 void verify_pod_nics(struct verify *v);
 void verify_taps(struct verify *v);
+void verify_vhost(struct verify *v);
 void verify_dummies(struct verify *v);
 void verify_no_other_links(struct verify *v);
 void verify_host_veths(struct verify *v);

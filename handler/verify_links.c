@@ -128,6 +128,17 @@ void verify_taps(struct verify *v)
 	}
 }
 
+/* One open /dev/vhost-net for each queue of the interfaces that are to have it, and no more. */
+void verify_vhost(struct verify *v)
+{
+	unsigned queues = 0;
+
+	for (unsigned i = 0; i < n_nics(v); i++)
+		queues += v->p->plan->nics[i].vhost ? v->p->plan->nics[i].queues : 0;
+	verify_equal(v, json_integer(queues), json_object_get(v->seen, "vhostQueues"),
+		     "QEMU's vhost-net queues");
+}
+
 /* Not every kernel has the driver; where the link is, it must keep the MAC and stay silent. */
 void verify_dummies(struct verify *v)
 {

@@ -25,10 +25,10 @@ static int check_fds(const struct argv *a, unsigned i, struct err *err)
 	if (f->n_tap != nic->queues)
 		return err_set(err, -EINVAL, "interface '%s': %u tap descriptors for %u queues",
 			       nic->name, f->n_tap, nic->queues);
-	if (f->n_vhost != 0 && f->n_vhost != f->n_tap)
+	if (f->n_vhost != (nic->vhost ? nic->queues : 0))
 		return err_set(err, -EINVAL,
-			       "interface '%s': %u vhost descriptors, want none or %u", nic->name,
-			       f->n_vhost, f->n_tap);
+			       "interface '%s': %u vhost descriptors, the plan says %u", nic->name,
+			       f->n_vhost, nic->vhost ? nic->queues : 0);
 	return 0;
 }
 

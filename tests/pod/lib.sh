@@ -18,7 +18,7 @@ REST_CPUS=0
 SLOW=${VIRTPOD_TEST_SLOW:-1}
 V2='' # the host's groups are in the one tree of cgroup v2
 [ ! -e /sys/fs/cgroup/cgroup.controllers ] || V2=yes
-TESTS=0 FAILED=0 TAG='' HANDLER_PID='' WORK='' ROOT=''
+TESTS=0 FAILED=0 TAG='' HANDLER_PID='' WORK='' ROOT='' VP=()
 declare -A RUN_PID=() CON_FD=() CON_PID=()
 
 # --- TAP ---------------------------------------------------------------------------------------
@@ -64,7 +64,7 @@ like() { # NAME TEXT REGEX
 # --- the test's world --------------------------------------------------------------------------
 
 vp() {
-	"$BUILD/virtpod" --root "$ROOT" "$@"
+	"${VP[@]}" "$@"
 }
 
 pod_begin() {
@@ -76,6 +76,7 @@ pod_begin() {
 	take_turns
 	WORK=$(mktemp -d "${TMPDIR:-/tmp}/vptest.XXXXXX")
 	ROOT=$WORK/root
+	VP=("$BUILD/virtpod" --root "$ROOT")
 	trap pod_cleanup EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM HUP
@@ -83,7 +84,7 @@ pod_begin() {
 	mkdir -p "$image"
 	ln "$BUILD/guest/vmlinuz" "$BUILD/guest/initrd" "$image/" 2>/dev/null ||
 		cp "$BUILD/guest/vmlinuz" "$BUILD/guest/initrd" "$image/" || exit 1
-	config >"$WORK/config.yaml"
+	config true >"$WORK/config.yaml"
 	host_state >"$WORK/before"
 }
 
@@ -119,7 +120,7 @@ pod_cleanup() {
 	for pid in $(root_pids) $(handler_pids "$ROOT"); do kill -KILL "$pid"; done
 	for pid in $(root_pids); do wait_gone "$pid" 10; done
 	cleanup_kernel
-	eval "exec ${TURN[1]}>&-"
+	[ -z "${TURN[1]:-}" ] || eval "exec ${TURN[1]}>&-"
 	wait
 	rm -rf --one-file-system "$WORK"
 }
@@ -160,7 +161,19 @@ wait_gone() { # PID SECONDS
 
 wait_for() { # NAME EXPRESSION SECONDS: `virtpod wait`
 	local limit=$(($3 * SLOW))
-	timeout "$((limit + 5))" "$BUILD/virtpod" --root "$ROOT" wait "vmi/$1" --for="$2" --timeout="${limit}s"
+	timeout "$((limit + 5))" "${VP[@]}" wait "vmi/$1" --for="$2" --timeout="${limit}s"
+}
+
+# A VMI's JSON makes FILTER true, now or after some change; by a watch.
+vmi_when() { # NAME FILTER SECONDS
+	local watch fd status
+	exec {fd}< <(exec timeout $(($3 * SLOW)) "${VP[@]}" get vmi "$1" -w -o json)
+	watch=$!
+	jq -en "first(inputs | select($2))" <&"$fd" >/dev/null
+	status=$?
+	kill "$watch" 2>/dev/null
+	exec {fd}<&-
+	return "$status"
 }
 
 # --- handler -----------------------------------------------------------------------------------
@@ -196,17 +209,18 @@ handler_reap() {
 
 # Pids of handlers of a root, also of those that virtpod started.
 handler_pids() { # ROOT
-	local dir exe
-	for dir in /proc/[0-9]*; do
-		exe=$(readlink "$dir/exe" 2>/dev/null) || continue
+	local pid exe
+	for pid in $(pids_by cmdline -F "$1"); do
+		exe=$(readlink "/proc/$pid/exe" 2>/dev/null) || continue
 		[[ $exe == */virt-handler* ]] || continue
-		tr '\0' '\n' <"$dir/cmdline" 2>/dev/null | grep -Fxq -- "$1" && echo "${dir#/proc/}"
+		tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -Fxq -- "$1" && echo "$pid"
 	done
 }
 
 # --- manifests ---------------------------------------------------------------------------------
 
-config() {
+# shellcheck disable=SC2120 # others give it one
+config() { # [USE-EMULATION]
 	cat <<-END
 	apiVersion: kubevirt.io/v1
 	kind: KubeVirt
@@ -214,7 +228,7 @@ config() {
 	spec:
 	  configuration:
 	    developerConfiguration:
-	      useEmulation: true
+	      useEmulation: ${1:-true}
 	---
 	apiVersion: kubelet.config.k8s.io/v1beta1
 	kind: KubeletConfiguration
@@ -230,6 +244,12 @@ nad() { # NAME GATEWAY/PREFIX: a network whose bridge carries this address
 		spec: {config: ({cniVersion: "0.3.1", name: $name, type: "bridge", mtu: 1450,
 			isGateway: true, ipam: {type: "static",
 			addresses: [{address: $net, gateway: $gateway}]}} | tojson)}}'
+}
+
+# A condition of a VMI: its status, reason and message.
+condition() { # NAME TYPE
+	vp get vmi "$1" -o json |
+		jq -r --arg t "$2" '.status.conditions[] | select(.type == $t) | "\(.status) \(.reason) \(.message)"'
 }
 
 # A small VMI as JSON, changed by jq filters; those of VMI_DEFS are at hand.
@@ -273,14 +293,14 @@ run_start() { # NAME FILE [OPTION...]
 	shift 2
 	rm -f "$WORK/$name.out" "$WORK/$name.err" # else somebody finds a line of the last run
 	# the shell starts background processes with SIGINT ignored
-	env --default-signal=INT,QUIT "$BUILD/virtpod" --root "$ROOT" run -f "$file" "$@" \
+	env --default-signal=INT,QUIT "${VP[@]}" run -f "$file" "$@" \
 		>"$WORK/$name.out" 2>"$WORK/$name.err" </dev/null &
 	RUN_PID[$name]=$!
 }
 
 # run says on stderr when its VM runs.
 run_running() { # NAME
-	wait_line "$WORK/$1.err" Running 30 1 "${RUN_PID[$1]}" >/dev/null && return
+	wait_line "$WORK/$1.err" Running 60 1 "${RUN_PID[$1]}" >/dev/null && return
 	diag "$1 does not run: $(cat "$WORK/$1.err")"
 	return 1
 }
@@ -315,7 +335,7 @@ console_open() { # NAME
 	: >"$WORK/$name.con"
 	exec {fd}<>"$fifo"
 	CON_FD[$name]=$fd
-	script -qfec "exec '$BUILD/virtpod' --root '$ROOT' console '$name'" /dev/null \
+	script -qfec "exec $(printf '%q ' "${VP[@]}" console "$name")" /dev/null \
 		<"$fifo" >"$WORK/$name.con" 2>&1 &
 	CON_PID[$name]=$!
 	wait_line "$WORK/$name.con" "$READY" 60 1 "${CON_PID[$name]}" >/dev/null && return
@@ -358,13 +378,18 @@ guest() { # NAME COMMAND [SECONDS]
 
 # --- the kernel's view -------------------------------------------------------------------------
 
+# Pids whose file in /proc matches; one process reads them all, since a node has many.
+pids_by() { # FILE GREP-ARGUMENT...
+	local file=$1
+	shift
+	(cd /proc && grep -al "$@" -- [0-9]*/"$file" 2>/dev/null | sed 's|/.*||')
+}
+
 # The host pid of the QEMU of this root whose -name says NAME.
 qemu_pid() { # NAME
-	local dir pid arg
-	for dir in /proc/[0-9]*; do
-		pid=${dir#/proc/}
-		[[ $(cat "$dir/comm" 2>/dev/null) == qemu-* ]] || continue
-		arg=$(tr '\0' '\n' <"$dir/cmdline" 2>/dev/null | grep -A1 -Fx -- -name | tail -n 1)
+	local pid arg
+	for pid in $(pids_by comm '^qemu-'); do
+		arg=$(tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -A1 -Fx -- -name | tail -n 1)
 		[[ $arg =~ (^|[=_/])$1(,|$) ]] && is_ours "$pid" && echo "$pid" && return
 	done
 	return 1
@@ -400,6 +425,11 @@ cgroup_of() { # TID CONTROLLER
 	fi
 	path=$(awk -F: -v c="$2" '$2 == c { print $3 }' "/proc/$1/cgroup")
 	echo "/sys/fs/cgroup/$2$path"
+}
+
+# How many descriptors of a process are of this file, as the kernel calls it.
+descriptors_of() { # PID REGEX
+	find "/proc/$1/fd" -mindepth 1 -printf '%l\n' 2>/dev/null | grep -cE "^$2\$"
 }
 
 threads_file() { # GROUP: the file of it that lists threads, and takes them
@@ -449,7 +479,7 @@ tag_learn() { # NAME
 	local pid
 	[ -z "$TAG" ] || return 0
 	pid=$(qemu_pid "$1") || return 1
-	TAG=$(sed -nE 's/^[0-9]+:(memory|):.*virtpod[^0-9a-f]*([0-9a-f]{8}).*/\2/p' "/proc/$pid/cgroup" | head -n 1)
+	TAG=$(sed -nE 's/^[0-9]+:(memory)?:.*virtpod-([0-9a-f]{8}).*/\2/p' "/proc/$pid/cgroup" | head -n 1)
 	[ -n "$TAG" ] || diag "no tag in $(cat "/proc/$pid/cgroup")"
 }
 
@@ -469,15 +499,11 @@ root_mounts() { # mount points below our root, the innermost first
 
 # Processes of this root: those in its cgroups, and those that name it on their command line.
 root_pids() {
-	local dir
-	for dir in /proc/[0-9]*; do
-		[ "${dir#/proc/}" != "$$" ] || continue
+	local pid
+	for pid in $({ [ -z "$TAG" ] || pids_by cgroup "virtpod.*$TAG"; pids_by cmdline -F "$ROOT"; } | sort -un); do
+		[ "$pid" != "$$" ] || continue
 		# a zombie is its parent's affair: init's, or the handler's, which leftovers looks at
-		! grep -q '^State:.Z' "$dir/status" 2>/dev/null || continue
-		if { [ -n "$TAG" ] && grep -q "virtpod.*$TAG" "$dir/cgroup"; } 2>/dev/null ||
-			{ tr '\0' '\n' <"$dir/cmdline" | grep -Fq "$ROOT"; } 2>/dev/null; then
-			echo "${dir#/proc/}"
-		fi
+		grep -q '^State:.[^Z]' "/proc/$pid/status" 2>/dev/null && echo "$pid"
 	done
 }
 

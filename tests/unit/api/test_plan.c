@@ -27,12 +27,19 @@ static int find_network(const char *ns_name, struct network *ret, void *arg, str
 	return 0;
 }
 
-static int make(const json_t *vmi, bool emulate, bool kvm, struct plan **ret, struct err *err)
+static int make_on(const struct plan_host *host, const json_t *vmi, bool emulate, struct plan **ret,
+		   struct err *err)
 {
 	const struct cluster_config cfg = {.use_emulation = emulate};
 	unsigned asked = 0;
 
-	return plan_make(vmi, &cfg, kvm, find_network, &asked, ret, err);
+	return plan_make(vmi, &cfg, host, find_network, &asked, ret, err);
+}
+
+/* On a host with vhost-net. */
+static int make(const json_t *vmi, bool emulate, bool kvm, struct plan **ret, struct err *err)
+{
+	return make_on(&(struct plan_host){.kvm = kvm, .vhost_net = true}, vmi, emulate, ret, err);
 }
 
 static json_t *vmi_of(const char *name)
@@ -102,6 +109,42 @@ static void kvm_or_leave_to_emulate(void **state)
 	assert_int_equal(make(vmi, true, true, &plan, NULL), 0);
 	assert_int_equal(plan->accel, ACCEL_KVM);
 	assert_int_equal(plan->tcg_tb_size, 0);
+	plan_free(plan);
+}
+
+/* nics.yaml has a virtio interface and an e1000e. */
+static void vhost_or_leave_to_do_without(void **state)
+{
+	static const struct plan_host bare = {.kvm = true};
+	_cleanup_json_ json_t *vmi = vmi_of("nics"), *slow = json_deep_copy(vmi);
+	struct plan *plan = NULL;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(make(vmi, false, true, &plan, NULL), 0);
+	assert_true(plan->nics[0].vhost);
+	assert_false(plan->nics[1].vhost);
+	plan_free(plan);
+	plan = NULL;
+	assert_int_equal(make_on(&bare, vmi, false, &plan, &err), -EOPNOTSUPP);
+	assert_string_equal(
+		err.msg, "interface 'one': virtio needs vhost-net, which this host does not have "
+			 "(/dev/vhost-net), and to do without is not allowed: modprobe vhost_net, "
+			 "or say in a KubeVirt object "
+			 "spec.configuration.developerConfiguration.useEmulation: true");
+	assert_null(plan);
+	assert_int_equal(make_on(&bare, vmi, true, &plan, NULL), 0);
+	assert_int_equal(plan->accel, ACCEL_KVM);
+	assert_false(plan->nics[0].vhost);
+	plan_free(plan);
+	/* only virtio has a use for it */
+	(void)json_path_set(slow, "spec.domain.devices.interfaces[0].model", json_string("e1000"));
+	assert_int_equal(make_on(&bare, slow, false, &plan, NULL), 0);
+	assert_false(plan->nics[0].vhost);
+	plan_free(plan);
+	/* nor is it for emulated guests */
+	assert_int_equal(make(vmi, true, false, &plan, NULL), 0);
+	assert_false(plan->nics[0].vhost);
 	plan_free(plan);
 }
 
@@ -321,6 +364,7 @@ int main(void)
 		cmocka_unit_test(queues),
 		cmocka_unit_test(plans_are_as_written),
 		cmocka_unit_test(kvm_or_leave_to_emulate),
+		cmocka_unit_test(vhost_or_leave_to_do_without),
 		cmocka_unit_test(missing_network_is_named),
 		cmocka_unit_test(identity_is_needed),
 		cmocka_unit_test(mac_follows_names),

@@ -310,6 +310,7 @@ static void test_processes(void **state)
 	assert_true(json_array_size(json_object_get(p, "rootEntries")) > 0);
 	assert_non_null(by_number(json_object_get(p, "openFiles"), "fd", 1));
 	assert_string_equal(json_str(seen, "accel"), "tcg");
+	assert_int_equal(json_u64(seen, "vhostQueues", 99), 0);
 	assert_true(json_flag(seen, "running", false));
 }
 
@@ -418,6 +419,7 @@ static void test_killed(void **state)
 	assert_int_equal(json_array_size(json_object_get(seen, "processes")), 0);
 	assert_false(json_flag(seen, "running", true));
 	assert_true(json_is_null(json_object_get(seen, "accel")));
+	assert_true(json_is_null(json_object_get(seen, "vhostQueues")));
 	assert_int_equal(json_array_size(json_get(seen, "links.pod")), 0);
 	assert_int_equal(json_array_size(json_get(seen, "links.host")), 2);
 }

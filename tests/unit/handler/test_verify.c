@@ -75,6 +75,8 @@ static const struct lie lies[] = {
 	{"cpuTime", "cgroup.limits.cpuQuotaUs", "100000"},
 	{"accel", "accel", "'kvm'"},
 	{"accel", "accel", "null"},
+	{"vhost", "vhostQueues", "1"},
+	{"vhost", "vhostQueues", "null"},
 	{"vcpuThreads", "processes[1].threads[4].name", "'CPU 0/TCG'"},
 	{"vcpuThreads", "processes[1].threads[4].name", "'CPU 1/KVM'"},
 	{"vcpuThreads", "processes[1].threads[5].name", "'CPU 2/TCG'"},
@@ -153,6 +155,7 @@ static const struct lie plan_lies[] = {
 	{"cpuTime", "cpuQuotaUs", "200000"},
 	{"hostBridges", "nics[0].gateway", "'10.77.0.9/24'"},
 	{"taps", "nics[0].queues", "2"},
+	{"vhost", "nics[0].vhost", "true"},
 	{"podBridges podNics taps otherLinks hostVeths", "nics[0].name", "'net1'"},
 };
 

@@ -246,6 +246,7 @@ static void test_nics(void **state)
 
 	(void)state;
 	n->queues = 2;
+	n->vhost = true;
 	free(e->model);
 	e->model = xstrdup("e1000");
 	fds.nic[0] =
@@ -266,7 +267,9 @@ static void test_nics(void **state)
 	args_free(v);
 
 	fds.nic[0].n_vhost = 1;
-	refused(p, &fds, "'a'");
+	refused(p, &fds, "'a': 1 vhost descriptors, the plan says 2");
+	n->vhost = false;
+	refused(p, &fds, "'a': 1 vhost descriptors, the plan says 0");
 	fds.nic[0].n_vhost = 0;
 	fds.nic[0].n_tap = 1;
 	refused(p, &fds, "1 tap descriptors for 2 queues");

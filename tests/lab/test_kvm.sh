@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A guest under KVM, with emulation not allowed: what QEMU holds, what the pod may open, and the limits
+# that only a machine with CAP_SYS_RESOURCE lets a handler raise.
+# shellcheck source=tests/pod/lib.sh
+source "$(dirname "$0")/../pod/lib.sh"
+
+VM=vt-kvm
+NOFILE=4096 # what launcher and QEMU are to have (launcher/enter.c)
+
+boots() {
+	vmi $VM dedicated >"$WORK/$VM.json"
+	vm_up $VM "$WORK/$VM.json" --rm || fatal "the guest does not come up"
+	Q=$(qemu_pid $VM) L=$(parent_of "$Q")
+	vp inspect $VM -o json >"$WORK/inspect.json"
+	like "the guest sees KVM" "$(cat "$WORK/$VM.con")" 'Hypervisor detected: KVM'
+	like "the guest answers" "$(guest $VM cpus)" 'ok'
+}
+
+accel() {
+	is "QEMU holds one VM of the kernel's" "$(descriptors_of "$Q" 'anon_inode:kvm-vm')" 1
+	is "and one vCPU" "$(descriptors_of "$Q" 'anon_inode:kvm-vcpu:[0-9]+')" 1
+	is "the launcher holds none" "$(descriptors_of "$L" 'anon_inode:kvm-.*|/dev/kvm')" 0
+	is "QEMU's vCPU thread is KVM's" "$(threads_of "$Q" | cut -f 2 | grep '^CPU ')" "CPU 0/KVM"
+	like "QEMU was told so" "$(tr '\0' ' ' <"/proc/$Q/cmdline")" '-accel kvm( |$)'
+	is "inspect: kvm" "$(jq -r .accel "$WORK/inspect.json")" kvm
+	is "no word of emulation in the status" "$(condition $VM SoftwareEmulation)" ""
+	is "the node has it" "$(vp get node -o json |
+		jq -r '.items[0].status.capacity["devices.kubevirt.io/kvm"]')" 1k
+}
+
+dev() {
+	local id
+	id=$(status_of "$Q" Uid | cut -d ' ' -f 1)
+	is "/dev of the pod" "$(find "/proc/$Q/root/dev" -mindepth 1 -printf '%f\n' | sort | xargs)" \
+		"full kvm null random urandom zero"
+	is "its kvm is KVM, the pod's own" "$(stat -c '%F %t:%T %u:%g' "/proc/$Q/root/dev/kvm")" \
+		"character special file a:e8 $id:$id"
+	is "inspect: the same" "$(jq -c '[.processes[].devEntries | sort] | unique' "$WORK/inspect.json")" \
+		'[["full","kvm","null","random","urandom","zero"]]'
+	is "inspect: the allowlist" "$(jq -c '.devices | sort' "$WORK/inspect.json")" \
+		'["c 10:232 rw","c 1:3 rw","c 1:5 rw","c 1:7 rw","c 1:8 r","c 1:9 r"]'
+}
+
+# What the kernel lets root open, read-write or as said, while it is in the pod's group.
+opens() { # NODE [REDIRECTION]
+	bash -c 'echo $$ >"$1/cgroup.procs" && eval "exec 3${3:-<>}$2"' - \
+		"$(cgroup_of "$Q" cpuset)" "$@" 2>"$WORK/opens.err"
+}
+
+allowlist() {
+	local node
+	for node in null zero full kvm; do check "the group may open /dev/$node" opens "/dev/$node"; done
+	check "the group may read /dev/urandom" opens /dev/urandom '<'
+	for node in urandom net/tun vhost-net vhost-vsock loop-control mem hwrng tty; do
+		[ -e "/dev/$node" ] || continue
+		if opens "/dev/$node"; then
+			not_ok "the group may not open /dev/$node"
+		else
+			like "the group may not open /dev/$node" "$(cat "$WORK/opens.err")" 'not permitted'
+		fi
+	done
+	check "which can be opened from outside" test -c /dev/vhost-net -a -c /dev/net/tun
+	check "at all" bash -c 'exec 3<>/dev/vhost-net 4<>/dev/net/tun 5<>/dev/urandom'
+}
+
+limit_of() { # PID NAME: soft and hard
+	sed -nE "s/^$2 +([^ ]+) +([^ ]+) .*/\1 \2/p" "/proc/$1/limits"
+}
+
+limits() {
+	is "the handler was started with few descriptors" "$(limit_of "$HANDLER_PID" 'Max open files')" "256 $HARD"
+	is "the launcher has more" "$(limit_of "$L" 'Max open files')" "$NOFILE $HARD"
+	is "QEMU, too" "$(limit_of "$Q" 'Max open files')" "$NOFILE $HARD"
+	is "no core dumps" "$(limit_of "$L" 'Max core file size'), $(limit_of "$Q" 'Max core file size')" "0 0, 0 0"
+	is "inspect: QEMU's limit" "$(jq -r '.processes[] | select(.name == "qemu").limits[] |
+		select(.name == "Max open files") | "\(.soft) \(.hard)"' "$WORK/inspect.json")" "$NOFILE $HARD"
+}
+
+# Fewer are no reason to refuse a VM: the hard limit is a wall.
+low_limit() {
+	vm_down $VM
+	handler_stop
+	ulimit -Sn 300
+	ulimit -Hn 2000
+	handler_start "$ROOT" || fatal "virt-handler does not start"
+	run_start $VM "$WORK/$VM.json" --rm
+	check "a VM runs with a hard limit below what it is to have" run_running $VM
+	is "and has all of it" "$(limit_of "$(qemu_pid $VM)" 'Max open files')" "2000 2000"
+}
+
+pod_begin
+[ -c /dev/kvm ] || fatal "this test needs a /dev/kvm"
+config false >"$WORK/config.yaml"
+HARD=$(ulimit -Hn)
+ulimit -Sn 256
+pod_ready
+boots
+accel
+dev
+allowlist
+limits
+check "verify" vp verify $VM
+low_limit
+check "verify" vp verify $VM
+vm_down $VM
+pod_stop
+pod_end

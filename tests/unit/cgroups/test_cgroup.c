@@ -3,6 +3,9 @@
 #include "tests/unit/cgroups/fixture.h"
 
 #include <poll.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 
 static void test_create_makes_and_destroy_removes(void **state)
 {
@@ -214,6 +217,56 @@ static void test_destroy_right_after_kill_waits(void **state)
 		fail_msg("%s", err.msg);
 }
 
+static void *hold_memory(void *arg)
+{
+	const size_t size = 64UL << 20;
+	char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		_exit(EXIT_FAILED);
+	memset(p, 1, size);
+	if (write(*(int *)arg, "x", 1) != 1)
+		_exit(EXIT_FAILED);
+	(void)fix_idle(NULL);
+	return NULL;
+}
+
+/* A process whose first thread has gone, and whose last one has memory to give back. */
+static int headless(void *arg)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, hold_memory, arg))
+		return EXIT_FAILED;
+	(void)syscall(SYS_exit, 0); /* the thread's, not the process's */
+	return EXIT_FAILED;
+}
+
+/* It is in no cgroup.procs while it dies, but there: a pod is empty when it can be removed. */
+static void test_dying_thread_is_somebody(void **state)
+{
+	struct fixture *f = *state;
+	struct cgroup_pod_spec spec = fix_spec(UID_A);
+	struct err err = {0};
+	bool empty = false;
+	char byte;
+	int p[2];
+	pid_t pid;
+
+	fix_create(f, &spec);
+	assert_int_equal(pipe2(p, O_CLOEXEC), 0);
+	pid = fix_spawn(f, UID_A, headless, &p[1]);
+	assert_int_equal(read(p[0], &byte, 1), 1);
+	/* cgroup.kill signals first threads alone, and this one has none: a pod's PID 1 is what ends it */
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	while (!empty)
+		assert_int_equal(cgroup_pod_empty(f->host, UID_A, &empty, &err), 0);
+	assert_non_null(strstr(fix_file("unified", "/pod-" UID_A, "cgroup.events"), "populated 0"));
+	assert_int_equal(cgroup_pod_destroy(f->host, UID_A, &err), 0);
+	(void)close(p[0]);
+	(void)close(p[1]);
+}
+
 static void test_destroy_with_a_live_process(void **state)
 {
 	struct fixture *f = *state;
@@ -301,6 +354,7 @@ static int run(void)
 		T(test_task_outside_one_hierarchy_is_no_member),
 		T(test_kill_ends_all_and_events_tell),
 		T(test_destroy_right_after_kill_waits),
+		T(test_dying_thread_is_somebody),
 		T(test_destroy_with_a_live_process),
 		T(test_half_made_pods_are_listed_and_removed),
 		T(test_absent_pod),

@@ -14,6 +14,8 @@ READY='virtpod-guest: ready'
 LAST_CPU=$(($(nproc --all) - 1))
 REST_CPUS=0
 [ "$LAST_CPU" -le 1 ] || REST_CPUS=0-$((LAST_CPU - 1))
+# seconds that a guest may take to come up: under nested emulation minutes
+READY_LIMIT=${READY_LIMIT:-60}
 TESTS=0 FAILED=0 TAG='' HANDLER_PID='' WORK='' ROOT=''
 declare -A RUN_PID=() CON_FD=() CON_PID=()
 
@@ -115,7 +117,7 @@ pod_cleanup() {
 	for pid in $(root_pids) $(handler_pids "$ROOT"); do kill -KILL "$pid"; done
 	for pid in $(root_pids); do wait_gone "$pid" 10; done
 	cleanup_kernel
-	eval "exec ${TURN[1]}>&-"
+	[ -z "${TURN[1]:-}" ] || eval "exec ${TURN[1]}>&-"
 	wait
 	rm -rf --one-file-system "$WORK"
 }
@@ -156,6 +158,18 @@ wait_gone() { # PID SECONDS
 
 wait_for() { # NAME EXPRESSION SECONDS: `virtpod wait`
 	timeout "$(($3 + 5))" "$BUILD/virtpod" --root "$ROOT" wait "vmi/$1" --for="$2" --timeout="$3s"
+}
+
+# A VMI's JSON makes FILTER true, now or after some change; by a watch.
+vmi_when() { # NAME FILTER SECONDS
+	local watch fd status
+	exec {fd}< <(exec timeout "$3" "$BUILD/virtpod" --root "$ROOT" get vmi "$1" -w -o json)
+	watch=$!
+	jq -en "first(inputs | select($2))" <&"$fd" >/dev/null
+	status=$?
+	kill "$watch" 2>/dev/null
+	exec {fd}<&-
+	return "$status"
 }
 
 # --- handler -----------------------------------------------------------------------------------
@@ -225,6 +239,12 @@ nad() { # NAME GATEWAY/PREFIX: a network whose bridge carries this address
 		spec: {config: ({cniVersion: "0.3.1", name: $name, type: "bridge", mtu: 1450,
 			isGateway: true, ipam: {type: "static",
 			addresses: [{address: $net, gateway: $gateway}]}} | tojson)}}'
+}
+
+# A condition of a VMI: its status, reason and message.
+condition() { # NAME TYPE
+	vp get vmi "$1" -o json |
+		jq -r --arg t "$2" '.status.conditions[] | select(.type == $t) | "\(.status) \(.reason) \(.message)"'
 }
 
 # A small VMI as JSON, changed by jq filters; those of VMI_DEFS are at hand.
@@ -313,7 +333,7 @@ console_open() { # NAME
 	script -qfec "exec '$BUILD/virtpod' --root '$ROOT' console '$name'" /dev/null \
 		<"$fifo" >"$WORK/$name.con" 2>&1 &
 	CON_PID[$name]=$!
-	wait_line "$WORK/$name.con" "$READY" 60 1 "${CON_PID[$name]}" >/dev/null && return
+	wait_line "$WORK/$name.con" "$READY" "$READY_LIMIT" 1 "${CON_PID[$name]}" >/dev/null && return
 	diag "$name: no '$READY' on its console:"
 	diag "$(tail -n 5 "$WORK/$name.con")"
 	return 1
@@ -387,7 +407,11 @@ parent_of() { # PID
 cgroup_of() { # PID CONTROLLER: the group's folder
 	local path
 	path=$(awk -F: -v c="$2" '$2 == c { print $3 }' "/proc/$1/cgroup")
-	echo "/sys/fs/cgroup/$2$path"
+	if [ -n "$path" ]; then
+		echo "/sys/fs/cgroup/$2$path"
+	else
+		echo "/sys/fs/cgroup$(sed -n 's/^0:://p' "/proc/$1/cgroup")" # v2 has one for all
+	fi
 }
 
 # tid, name and allowed CPUs of each thread of a process
@@ -414,7 +438,7 @@ tag_learn() { # NAME
 	local pid
 	[ -z "$TAG" ] || return 0
 	pid=$(qemu_pid "$1") || return 1
-	TAG=$(sed -nE 's/^[0-9]+:memory:.*virtpod[^0-9a-f]*([0-9a-f]{8}).*/\1/p' "/proc/$pid/cgroup")
+	TAG=$(sed -nE 's/^[0-9]+:(memory)?:.*virtpod-([0-9a-f]{8}).*/\2/p' "/proc/$pid/cgroup" | head -n 1)
 	[ -n "$TAG" ] || diag "no tag in $(cat "/proc/$pid/cgroup")"
 }
 

@@ -154,6 +154,23 @@ run: deps
 .PHONY: guest
 guest: $(GUEST)
 
+# --- the lab host: a bare-metal node, emulated; see tests/lab/lab.sh ------------------------------
+$(BUILD)/lab/initrd: tests/lab/build-initrd.sh tests/lab/init.sh tests/guest/kernel.sh $(GUEST)
+	@mkdir -p $(@D)
+	bash tests/lab/build-initrd.sh $(BUILD)
+
+.PHONY: lab lab-test lab-shell lab-run
+lab: all $(BUILD)/lab/initrd
+
+lab-test: lab
+	@LAB_SHAPE='$(SHAPE)' LAB_TESTS='$(TESTS)' tests/run.sh $(BUILD) lab/
+
+lab-shell: lab
+	@tests/lab/lab.sh $(BUILD) shell $(or $(SHAPE),smt-numa) $(if $(CMD),'$(CMD)')
+
+lab-run: lab
+	@tests/lab/lab.sh $(BUILD) run $(or $(SHAPE),smt-numa) '$(FILE)'
+
 .PHONY: test test-full
 test: deps
 	@$(MAKE) --no-print-directory -j2 all unit guest

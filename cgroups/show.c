@@ -15,8 +15,7 @@ static void put_u64(json_t *o, const char *key, uint64_t v)
 			    v >= NO_MEMORY_LIMIT ? json_null() : json_integer((json_int_t)v));
 }
 
-int show_u64(json_t *o, const char *key, const struct group *g, const char *file,
-			struct err *err)
+int show_u64(json_t *o, const char *key, const struct group *g, const char *file, struct err *err)
 {
 	uint64_t v;
 	int r = group_read_u64(g, file, &v, err);
@@ -27,7 +26,7 @@ int show_u64(json_t *o, const char *key, const struct group *g, const char *file
 }
 
 int show_limit(json_t *o, const char *key, const struct group *g, const char *file,
-			  const char *none, struct err *err)
+	       const char *none, struct err *err)
 {
 	_cleanup_free_ char *text = NULL;
 	int r = group_read(g, file, &text, err);
@@ -40,8 +39,8 @@ int show_limit(json_t *o, const char *key, const struct group *g, const char *fi
 	return 0;
 }
 
-int show_key(json_t *o, const char *key, const struct group *g, const char *file,
-			const char *line, uint64_t divisor, struct err *err)
+int show_key(json_t *o, const char *key, const struct group *g, const char *file, const char *line,
+	     uint64_t divisor, struct err *err)
 {
 	uint64_t v;
 	int r = group_read_key(g, file, line, &v, err);
@@ -51,8 +50,7 @@ int show_key(json_t *o, const char *key, const struct group *g, const char *file
 	return r;
 }
 
-int show_text(json_t *o, const char *key, const struct group *g, const char *file,
-		    struct err *err)
+int show_text(json_t *o, const char *key, const struct group *g, const char *file, struct err *err)
 {
 	_cleanup_free_ char *text = NULL;
 	int r = group_read(g, file, &text, err);
@@ -62,8 +60,8 @@ int show_text(json_t *o, const char *key, const struct group *g, const char *fil
 	return r;
 }
 
-int show_lines(json_t *o, const char *key, const struct group *g, const char *file,
-		     bool numbers, struct err *err)
+int show_lines(json_t *o, const char *key, const struct group *g, const char *file, bool numbers,
+	       struct err *err)
 {
 	_cleanup_free_ char *text = NULL;
 	json_t *list = json_array();
@@ -99,6 +97,6 @@ int show_path_and_tasks(json_t *root, const char *key, const struct group *g, st
 	full = xasprintf("%s/%s", g->tree->root[g->hier], path);
 	json_object_set_new(json_object_get(root, "paths"), key, json_string(full));
 	return show_lines(json_object_get(root, "tasks"), key, g,
-			 g->hier == HIER_UNIFIED ? "cgroup.threads" : "tasks", /* numbers= */ true,
-			 err);
+			  g->hier == HIER_UNIFIED ? "cgroup.threads" : "tasks", /* numbers= */ true,
+			  err);
 }

@@ -117,9 +117,10 @@ static int set_partition(const struct group *g, const char *kind, struct err *er
 	if (r < 0) /* a kernel without partitions, or without this kind */
 		return err_set(err, r == -ENOENT || r == -EINVAL ? -ENOTSUP : r, "%s", why.msg);
 	if (!str_eq(have, kind))
-		return err_set(err, -ENOTSUP,
-			       "cgroup cpuset: partition '%s' was asked for, the kernel says '%.200s'",
-			       kind, have);
+		return err_set(
+			err, -ENOTSUP,
+			"cgroup cpuset: partition '%s' was asked for, the kernel says '%.200s'",
+			kind, have);
 	return 0;
 }
 
@@ -169,7 +170,8 @@ int v2_cpuset_set_emu(struct tree *t, const char *uid, const cpu_set_t *cpus, st
 		return r;
 	if (base == NODE_SIDE)
 		return err_set(err, -EINVAL,
-			       "cgroup cpuset: pod '%s' is a partition: its CPUs don't change", uid);
+			       "cgroup cpuset: pod '%s' is a partition: its CPUs don't change",
+			       uid);
 	emu = v2_child(t, uid, base, CGROUP_EMU);
 	vcpu = v2_child(t, uid, base, CGROUP_VCPU);
 	r = group_exists(&vcpu, &dedicated, err);

@@ -93,11 +93,10 @@ static int read_limits(const struct group *pod, json_t *root, struct err *err)
 		json_object_set_new(o, "memorySwapMax", json_null());
 	swap = json_object_get(o, "memorySwapMax");
 	if (!r && json_is_integer(swap))
-		json_object_set_new(
-			o, "memorySwapMax",
-			json_is_integer(max)
-				? json_integer(json_integer_value(max) + json_integer_value(swap))
-				: json_null());
+		json_object_set_new(o, "memorySwapMax",
+				    json_is_integer(max) ? json_integer(json_integer_value(max) +
+									json_integer_value(swap))
+							 : json_null());
 	if (!r)
 		r = show_limit(o, "pidsMax", pod, "pids.max", "max", err);
 	if (!r)

@@ -138,7 +138,7 @@ static void print_boundary(const json_t *inspect, FILE *to)
 			print_process(process(inspect, shown[i]), to);
 }
 
-static void thread_row(struct table *t, const json_t *p, const json_t *thread)
+static void thread_row(struct table *t, const char *process, const json_t *thread)
 {
 	_cleanup_free_ char *tid = number(json_object_get(thread, "tid"));
 	_cleanup_free_ char *last = number(json_object_get(thread, "lastCpu"));
@@ -149,7 +149,7 @@ static void thread_row(struct table *t, const json_t *p, const json_t *thread)
 		role = xasprintf("vcpu %" JSON_INTEGER_FORMAT, json_integer_value(vcpu));
 	else
 		role = xstrdup(or_dash(json_str(thread, "role")));
-	table_row(t, (const char *const[]){tid, json_str(p, "name"), json_str(thread, "name"), role,
+	table_row(t, (const char *const[]){tid, or_dash(process), json_str(thread, "name"), role,
 					   json_str(thread, "cpus"), last,
 					   json_str(thread, "policy")});
 }
@@ -166,7 +166,9 @@ static void print_threads(const json_t *inspect, FILE *to)
 					    "LAST ON", "POLICY"});
 	json_array_foreach (json_object_get(inspect, "processes"), i, p)
 		json_array_foreach (json_object_get(p, "threads"), j, thread)
-			thread_row(&t, p, thread);
+			thread_row(&t, json_str(p, "name"), thread);
+	json_array_foreach (json_object_get(inspect, "kernelThreads"), i, thread)
+		thread_row(&t, "-", thread);
 	table_flush(&t, to);
 	table_done(&t);
 }

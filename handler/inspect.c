@@ -95,12 +95,13 @@ static int read_cgroup(struct handler *h, const char *uid, json_t **ret, struct 
 static int read_pod(struct handler *h, const struct pod *pod, json_t *out, struct err *err)
 {
 	_cleanup_json_ json_t *cgroup = NULL, *processes = NULL, *links = NULL, *cpus = NULL;
+	_cleanup_json_ json_t *kernel = NULL;
 	struct inspect in = {.h = h, .pod = pod};
 	int r = read_cgroup(h, pod->record.uid, &cgroup, err);
 
 	in.cgroup = cgroup;
 	if (r == 0)
-		r = inspect_processes(&in, &processes, err);
+		r = inspect_processes(&in, &processes, &kernel, err);
 	if (r == 0)
 		r = inspect_links(&in, processes, &links, err);
 	if (r == 0)
@@ -113,6 +114,7 @@ static int read_pod(struct handler *h, const struct pod *pod, json_t *out, struc
 	(void)json_object_set_new(out, "accel", accel_json(processes));
 	(void)json_object_set_new(out, "qmp", pod->qmp ? json_incref(pod->qmp) : json_null());
 	(void)json_object_set(out, "processes", processes);
+	(void)json_object_set(out, "kernelThreads", kernel);
 	(void)json_object_set(out, "cgroup", cgroup);
 	(void)json_object_set(out, "cpus", cpus);
 	(void)json_object_set(out, "links", links);

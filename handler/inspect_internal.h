@@ -26,8 +26,11 @@ int inspect_pids(const struct inspect *in, pid_t **ret_pids, size_t *ret_n, stru
  */
 bool inspect_is_ours(const struct inspect *in, pid_t pid, const pid_t *pids, size_t n);
 
-/* "processes"; the caller's. Those that end while they are read are left out. */
-int inspect_processes(const struct inspect *in, json_t **ret, struct err *err);
+/*
+ * "processes", and "kernelThreads": the kernel's own ones in the pod's groups; both the caller's. Those
+ * that end while they are read are left out.
+ */
+int inspect_processes(const struct inspect *in, json_t **ret, json_t **ret_kernel, struct err *err);
 
 /*
  * One entry of "threads" from sandbox_read_process's one; the caller's. `process` is its process's

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "handler/inspect_internal.h"
 
+#include "handler/proc.h"
+
 #include "lib/json.h"
 #include "lib/util.h"
 #include "sandbox/read.h"
@@ -111,27 +113,36 @@ static json_t *process_json(const struct inspect *in, pid_t pid, const json_t *r
 	return out;
 }
 
-int inspect_processes(const struct inspect *in, json_t **ret, struct err *err)
+/* vhost's and KVM's threads join the groups of the thread that made them; they have nothing of a pod. */
+static json_t *kernel_thread(const struct inspect *in, pid_t pid, const json_t *raw)
 {
-	_cleanup_json_ json_t *list = json_array();
+	return inspect_thread(in, pid, "kernel", json_get(raw, "threads[0]"));
+}
+
+int inspect_processes(const struct inspect *in, json_t **ret, json_t **ret_kernel, struct err *err)
+{
+	_cleanup_json_ json_t *list = json_array(), *kernel = json_array();
 	_cleanup_free_ pid_t *pids = NULL;
 	size_t n = 0;
 	int r = inspect_pids(in, &pids, &n, err);
 
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		_cleanup_json_ json_t *raw = NULL, *process = NULL;
+		bool is_kernel = proc_is_kernel(pids[i]);
 		struct err why = {0};
 
 		r = sandbox_read_process(pids[i], &raw, &why);
 		if (r == 0)
-			process = process_json(in, pids[i], raw);
+			process = is_kernel ? kernel_thread(in, pids[i], raw)
+					    : process_json(in, pids[i], raw);
 		if (process && inspect_is_ours(in, pids[i], pids, n))
-			(void)json_array_append(list, process);
+			(void)json_array_append(is_kernel ? kernel : list, process);
 		r = r < 0 && r != -ESRCH ? err_set(err, r, "%s", why.msg) : 0;
 	}
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(list);
+	*ret_kernel = TAKE_PTR(kernel);
 	return 0;
 }
 

@@ -66,6 +66,22 @@ static pid_t inner_number(const char *status_path)
 	return end ? (pid_t)strtol(end, NULL, 10) : 0;
 }
 
+bool proc_is_kernel(pid_t pid)
+{
+	char path[64], line[1024];
+	const char *p;
+
+	/* inside a pid namespace of somebody's, process 2 is no kthreadd */
+	if (file_read_line_at(AT_FDCWD, "/proc/2/comm", line, sizeof line) < 0 ||
+	    !str_eq(line, "kthreadd"))
+		return false;
+	(void)snprintf(path, sizeof path, "/proc/%d/stat", pid);
+	if (file_read_line_at(AT_FDCWD, path, line, sizeof line) < 0)
+		return false;
+	p = strrchr(line, ')'); /* then state and parent; a status file's "Kthread:" is of 6.11 */
+	return p && strlen(p) > 4 && strtol(p + 4, NULL, 10) == 2;
+}
+
 int proc_thread_by_inner(pid_t pid, pid_t inner, pid_t *ret)
 {
 	_cleanup_dir_ DIR *dir = NULL;

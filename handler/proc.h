@@ -17,6 +17,9 @@ bool proc_is(pid_t pid, uint64_t start);
 /* A pidfd of the process that began at `start`; -ESRCH when that one is gone. */
 int proc_pidfd(pid_t pid, uint64_t start, int *ret);
 
+/* Is it a thread of the kernel's own: a child of kthreadd, which no other task can be? */
+bool proc_is_kernel(pid_t pid);
+
 /*
  * The host's number of thread `inner` (its number in the innermost pid namespace) of process `pid`
  * (host's number), by NSpid. -ESRCH when it has no such thread.

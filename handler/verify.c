@@ -37,6 +37,7 @@ static const struct {
 	{"vcpuThreads", verify_vcpu_threads},
 	{"vcpuPins", verify_vcpu_pins},
 	{"otherThreads", verify_other_threads},
+	{"kernelThreads", verify_kernel_threads},
 	{"cpusets", verify_cpusets},
 	{"ledger", verify_ledger},
 	{"overlaps", verify_overlaps},
@@ -121,6 +122,14 @@ void verify_each_process(struct verify *v, verify_process_fn *fn)
 	}
 }
 
+void verify_thread_name(const json_t *thread, char *ret, size_t size)
+{
+	_cleanup_free_ char *name = value_text(json_object_get(thread, "name"));
+
+	(void)snprintf(ret, size, "thread %llu %.90s",
+		       (unsigned long long)json_u64(thread, "tid", 0), name);
+}
+
 void verify_each_thread(struct verify *v, verify_thread_fn *fn)
 {
 	const json_t *process, *thread;
@@ -128,11 +137,9 @@ void verify_each_thread(struct verify *v, verify_thread_fn *fn)
 
 	json_array_foreach (json_object_get(v->seen, "processes"), i, process) {
 		json_array_foreach (json_object_get(process, "threads"), j, thread) {
-			_cleanup_free_ char *name = value_text(json_object_get(thread, "name"));
 			char who[128];
 
-			(void)snprintf(who, sizeof who, "thread %llu %.90s",
-				       (unsigned long long)json_u64(thread, "tid", 0), name);
+			verify_thread_name(thread, who, sizeof who);
 			fn(v, process, thread, who);
 		}
 	}

@@ -144,6 +144,28 @@ void verify_other_threads(struct verify *v)
 		verify_each_thread(v, check_other);
 }
 
+/* vhost's and KVM's alone may be in the groups, with the emulator's threads and their CPUs. */
+void verify_kernel_threads(struct verify *v)
+{
+	const json_t *thread;
+	size_t i;
+
+	json_array_foreach (json_object_get(v->seen, "kernelThreads"), i, thread) {
+		const char *name = json_str(thread, "name");
+		char who[128];
+
+		verify_thread_name(thread, who, sizeof who);
+		if (!name || (!str_after(name, "vhost-") && !str_after(name, "kvm-")))
+			verify_differ(v, json_string("vhost-… or kvm-…"),
+				      json_object_get(thread, "name"), "%s of the kernel", who);
+		if (v->p->plan->dedicated_cpus)
+			check_other(v, NULL, thread, who);
+		if (verify_listed(json_object_get(thread, "groups"), "vcpu"))
+			verify_differ(v, json_string("emu"), json_object_get(thread, "groups"),
+				      "%s groups", who);
+	}
+}
+
 static void check_foreign(struct verify *v, const json_t *found, const char *what)
 {
 	cpu_set_t cpus;

@@ -37,6 +37,9 @@ typedef void verify_thread_fn(struct verify *v, const json_t *process, const jso
 			      const char *who);
 void verify_each_thread(struct verify *v, verify_thread_fn *fn);
 
+/* What `who` of verify_thread_fn is for one thread. */
+void verify_thread_name(const json_t *thread, char *ret, size_t size);
+
 /* Is this text in a list of texts? */
 bool verify_listed(const json_t *list, const char *text);
 
@@ -75,6 +78,7 @@ void verify_accel(struct verify *v);
 void verify_vcpu_threads(struct verify *v);
 void verify_vcpu_pins(struct verify *v);
 void verify_other_threads(struct verify *v);
+void verify_kernel_threads(struct verify *v);
 void verify_cpusets(struct verify *v);
 void verify_ledger(struct verify *v);
 void verify_overlaps(struct verify *v);

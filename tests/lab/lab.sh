@@ -101,6 +101,8 @@ share() { # TAG DIR CACHE
 
 # Leaves for the lab what it is and what to do; SIZE ("ROWS COLUMNS") gives the job a terminal.
 prepare() { # SIZE JOB
+	trap clean EXIT
+	trap 'exit 130' INT TERM HUP
 	mkdir -p "$out"
 	exec 8>"$out.lock"
 	flock 8 # a shape's results are those of one lab
@@ -136,13 +138,14 @@ batch() { # JOB
 	(trap - EXIT; run_qemu) </dev/null >/dev/null &
 	qemu=$!
 	pids+=("$qemu")
-	# both end with QEMU, the first one at the first line, too
-	if ! timeout "$boot_limit" tail -n +1 -f --pid="$qemu" "$out/up" | grep -q .; then
-		why="it did not come up in $((SECONDS - start)) s"
-	else
+	# in the background, as wait can be interrupted; both end with QEMU, the first one at a line, too
+	timeout "$boot_limit" tail -n +1 -f --pid="$qemu" "$out/up" | grep -q . &
+	if wait $!; then
 		echo "lab: $shape: up after $((SECONDS - start)) s, $(cat "$out/up") s by its own clock"
-		timeout "$((limit - SECONDS + start))" tail -n +1 -f --pid="$qemu" "$out/stdout" ||
-			why="still at work after $limit s"
+		timeout "$((limit - SECONDS + start))" tail -n +1 -f --pid="$qemu" "$out/stdout" &
+		wait $! || why="still at work after $limit s"
+	else
+		why="it did not come up in $((SECONDS - start)) s"
 	fi
 	[ -z "$why" ] || kill "$qemu" 2>/dev/null
 	wait "$qemu"
@@ -196,13 +199,13 @@ main() {
 	local status
 	[ "$(id -u)" -eq 0 ] || die "needs root, to share this machine's root"
 	[ -f "$build/lab/initrd" ] || die "$build/lab/initrd is not there: make lab"
-	trap clean EXIT
-	trap 'exit 130' INT TERM HUP
 	choose "$shape"
 	case $mode in
 	test)
-		batch "$(printf '%q ' exec bash tests/lab/inside.sh "$build" "$program_limit" "$@")"
-		status=$?
+		# indented: what the programs say is no TAP of ours, results.tap is
+		batch "$(printf '%q ' exec bash tests/lab/inside.sh "$build" "$program_limit" "$@")" |
+			sed -u 's/^/  /'
+		status=${PIPESTATUS[0]}
 		cat "$out/results.tap"
 		;;
 	run) on_console "$(run_job "${1:?which file?}")" ;;

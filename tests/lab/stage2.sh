@@ -12,6 +12,7 @@ export PATH=$BUILD:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export HOME=/root LANG=C.UTF-8 TMPDIR=/tmp
 
 file_systems() {
+	ln -sfn /proc/self/fd /dev/fd
 	mkdir -p /dev/pts /dev/shm /dev/hugepages /dev/mqueue /run/lock
 	mount -t devpts -o gid=5,mode=620,ptmxmode=666 devpts /dev/pts
 	mount -t tmpfs -o mode=1777 shm /dev/shm

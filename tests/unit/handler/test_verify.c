@@ -71,6 +71,7 @@ static const struct lie lies[] = {
 	{"pidsLimit", "cgroup.limits.pidsMax", "null"},
 	{"pidsLimit", "cgroup.limits.pidsMax", "259"},
 	{"cpuTime", "cgroup.limits.cpuShares", "1025"},
+	{"cpuTime", "cgroup.limits.cpuWeight", "7"},
 	{"cpuTime", "cgroup.limits.cpuQuotaUs", "100000"},
 	{"accel", "accel", "'kvm'"},
 	{"accel", "accel", "null"},
@@ -84,6 +85,10 @@ static const struct lie lies[] = {
 	{"otherThreads", "processes[1].threads[5].cpus", "'0-1'"},
 	{"otherThreads", "processes[0].threads[0].cpus", "'0-3'"},
 	{"otherThreads", "processes[1].threads[0].cpus", "'nonsense'"},
+	{"kernelThreads", "kernelThreads[0].name", "'kworker/1:0'"},
+	{"kernelThreads", "kernelThreads[0].name", "null"},
+	{"kernelThreads", "kernelThreads[0].cpus", "'0-1'"},
+	{"kernelThreads", "kernelThreads[0].groups[0]", "'vcpu'"},
 	{"cpusets", "cgroup.cpuset.vcpu.cpus", "'1'"},
 	{"cpusets", "cgroup.cpuset.vcpu", "null"},
 	{"cpusets", "cgroup.cpuset.emu.cpus", "'0-1,3'"},
@@ -141,7 +146,7 @@ static const struct {
 static const struct lie plan_lies[] = {
 	{"pidsLimit vcpuThreads ledger", "cores", "3"},
 	{"groups ledger", "dedicatedCpus", "false"},
-	{"otherThreads cpusets ledger", "isolateEmulator", "true"},
+	{"otherThreads kernelThreads cpusets ledger", "isolateEmulator", "true"},
 	{"cpuTime", "cpuQuotaUs", "200000"},
 	{"hostBridges", "nics[0].gateway", "'10.77.0.9/24'"},
 	{"taps", "nics[0].queues", "2"},
@@ -310,12 +315,13 @@ static void test_isolated_emulator(void **state)
 	fixture_make(&f, plan);
 	CPU_SET(3, &f.p.cpus.emulator);
 	CPU_SET(3, &f.p.cpus.all);
-	expect(&f.p, golden, "otherThreads cpusets", "threads in the shared pool");
+	expect(&f.p, golden, "otherThreads kernelThreads cpusets", "threads in the shared pool");
 	change(report, "cgroup.cpuset.emu.cpus", "'3'");
 	json_array_foreach (json_object_get(report, "processes"), i, process)
 		json_array_foreach (json_object_get(process, "threads"), j, thread)
 			if (!str_eq(json_str(thread, "role"), "vcpu"))
 				change(thread, "cpus", "'3'");
+	change(report, "kernelThreads[0].cpus", "'3'");
 	expect(&f.p, report, "", "threads on the emulator's CPU");
 	fixture_done(&f);
 }

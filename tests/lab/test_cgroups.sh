@@ -3,7 +3,7 @@
 # cgroup v2, both forms of a pod: what its files say, that limits, devices and the kill are in force, that
 # a partition which somebody breaks is reported and repaired, and that a new handler resets nothing.
 # Wants 4 CPUs, the first of which is reserved. Guests have no disk and no kernel: their firmware idles.
-export VIRTPOD_TEST_SLOW=${VIRTPOD_TEST_SLOW:-4}
+export VIRTPOD_TEST_SLOW=${VIRTPOD_TEST_SLOW:-8}
 # shellcheck source=tests/pod/lib.sh
 source "$(dirname "$0")/../pod/lib.sh"
 
@@ -174,16 +174,16 @@ devices() { # WHEN
 }
 
 limits() {
-	bare $LIMITED '.spec.domain.resources = {requests: {cpu: "500m"}, limits: {cpu: "200m"}}' \
+	bare $LIMITED '.spec.domain.resources = {requests: {cpu: "500m"}, limits: {cpu: "900m"}}' \
 		'.spec.domain.resources.limits.memory = "300Mi"'
 	up $LIMITED
-	is "limits: CPU" "$(group cpu.max cpu.weight)" "20000 100000 20"
+	is "limits: CPU" "$(group cpu.max cpu.weight)" "90000 100000 20"
 	check "limits: CPU is in force" test "$(group cpu.stat | sed 's/.*nr_throttled \([0-9]*\).*/\1/')" -gt 0
 	is "limits: OOM takes all, and no swap" "$(group memory.oom.group memory.swap.max)" "1 0"
 	check "limits: memory, what was asked and overhead" \
 		test "$(group memory.max)" -gt $((300 << 20)) -a "$(group memory.max)" -lt $((900 << 20))
 	is "limits: inspect" "$(inspected $LIMITED '.cgroup.limits | [.memoryMax, .pidsMax, .cpuQuotaUs, .cpuWeight]')" \
-		"[$(group memory.max),$(group pids.max),20000,20]"
+		"[$(group memory.max),$(group pids.max),90000,20]"
 	is "a shared VM has no group for vCPUs" "$(ls -d "$POD/vcpu" 2>/dev/null)" ""
 }
 
@@ -193,7 +193,7 @@ fork_bomb() {
 	# shellcheck disable=SC2016 # perl's
 	perl -e 'open(F, ">", "$ARGV[0]/emu/cgroup.procs") && syswrite(F, "0") && close(F) or die $!;
 		for (1 .. 2000) { $p = fork; last if !defined $p; next if $p; sleep 600; exit }
-		open(F, ">", $ARGV[1]); print F "$!\n"; close(F); sleep 600' "$POD" "$WORK/bomb" &
+		$why = $!; open(F, ">", $ARGV[1]); print F "$why\n"; close(F); sleep 600' "$POD" "$WORK/bomb" &
 	bomb=$!
 	check "a fork bomb in the pod comes to its end" wait_line "$WORK/bomb" . 60 1 "$bomb"
 	is "its fork fails" "$(cat "$WORK/bomb")" "Resource temporarily unavailable"

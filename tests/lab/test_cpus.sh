@@ -3,7 +3,7 @@
 # Dedicated CPUs on a host with two sockets, SMT and two NUMA nodes: where they are, how a VM that can't
 # have them is refused, and, from the scheduler's own events, who ran on them from the guest's first
 # instruction on. Guests but one have no disk and no kernel: their firmware starts all vCPUs and idles.
-export VIRTPOD_TEST_SLOW=${VIRTPOD_TEST_SLOW:-4}
+export VIRTPOD_TEST_SLOW=${VIRTPOD_TEST_SLOW:-8}
 # shellcheck source=tests/pod/lib.sh
 source "$(dirname "$0")/../pod/lib.sh"
 
@@ -80,7 +80,6 @@ refused() { # WHAT CORES THREADS MESSAGE...
 # Record who is switched in on all CPUs that may become a VM's, and when a guest begins: x86 starts at
 # 0xfff0. Filtered in the kernel, with room for far more than comes, so that nothing is lost.
 trace_begin() {
-	[ -d $TRACING/instances ] || mount -t tracefs tracefs $TRACING
 	mkdir $TRACE
 	echo 4096 >$TRACE/buffer_size_kb
 	echo mono >$TRACE/trace_clock
@@ -270,6 +269,7 @@ memory_follows() {
 # --- all ---------------------------------------------------------------------------------------
 
 [ "$(nproc --all)" -eq 16 ] || { echo "Bail out! wants 2 sockets x 4 cores x 2 threads: the lab's shape smt-numa"; exit 1; }
+[ -d $TRACING/instances ] || mount -t tracefs tracefs $TRACING || exit
 pod_begin
 kubelet >"$WORK/config.yaml"
 pod_ready

@@ -210,8 +210,8 @@ fork_bomb() {
 # A process in the pod's group takes what the pod may have: all of the pod goes.
 out_of_memory() {
 	kill -STOP "$HANDLER_PID" # the group is to stay until it was read
-	bash -c 'echo 0 >"$1/emu/cgroup.procs"; exec dd if=/dev/zero of=/dev/null count=1 bs="$2"' - \
-		"$POD" "$(group memory.max)" 2>/dev/null
+	{ bash -c 'echo 0 >"$1/emu/cgroup.procs"; exec dd if=/dev/zero of=/dev/null count=1 bs="$2"' - \
+		"$POD" "$(group memory.max)"; } 2>/dev/null
 	is "out of memory: who took it is killed" "$?" 137
 	check "out of memory: QEMU is killed" wait_gone "$Q" 30
 	check "out of memory: so is the launcher" dead "$L"

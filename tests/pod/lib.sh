@@ -176,18 +176,6 @@ vmi_when() { # NAME FILTER SECONDS
 	return "$status"
 }
 
-# A VMI's JSON makes FILTER true, now or after some change; by a watch.
-vmi_when() { # NAME FILTER SECONDS
-	local watch fd status
-	exec {fd}< <(exec timeout "$(($3 * SLOW))" "$BUILD/virtpod" --root "$ROOT" get vmi "$1" -w -o json)
-	watch=$!
-	jq -en "first(inputs | select($2))" <&"$fd" >/dev/null
-	status=$?
-	kill "$watch" 2>/dev/null
-	exec {fd}<&-
-	return "$status"
-}
-
 # --- handler -----------------------------------------------------------------------------------
 
 handler_start() { # ROOT [OPTION...]: HANDLER_PID is its pid; fails when it ended instead

@@ -165,8 +165,12 @@ $(BUILD)/lab/initrd: tests/lab/build-initrd.sh tests/lab/init.sh tests/guest/ker
 	@mkdir -p $(@D)
 	bash tests/lab/build-initrd.sh $(BUILD)
 
+$(BUILD)/lab/tsc-khz: tests/lab/tsc-khz.c
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) -std=gnu17 -O2 $(WARN) -D_GNU_SOURCE -o $@ $<
+
 .PHONY: lab lab-test lab-shell lab-run
-lab: all guest $(BUILD)/lab/initrd
+lab: all guest $(BUILD)/lab/initrd $(BUILD)/lab/tsc-khz
 
 lab-test: lab
 	@LAB_SHAPE='$(SHAPE)' LAB_TESTS='$(TESTS)' tests/run.sh $(BUILD) lab/

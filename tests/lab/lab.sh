@@ -20,7 +20,7 @@ shift 3
 src=$(realpath "$(dirname "$0")/../..")
 out=$build/lab/results/${shape//,/+} # virtiofsd takes no comma in a path
 # a first boot on a loaded machine may take minutes; hanging takes longer
-boot_limit=${LAB_BOOT_LIMIT:-240} program_limit=${LAB_PROGRAM_LIMIT:-900} limit=${LAB_LIMIT:-3000}
+boot_limit=${LAB_BOOT_LIMIT:-400} program_limit=${LAB_PROGRAM_LIMIT:-900} limit=${LAB_LIMIT:-3000}
 pids=() work='' qemu=''
 
 die() {
@@ -41,7 +41,7 @@ choose() { # SHAPE[,OPTION...]
 	nodes=1 memory=3072 cpus=4 smp=4,sockets=1,cores=4,threads=1 kvm=yes systemd=no hugepages=0
 	# as a real node is, but for what costs an emulated one seconds: time calibration and the like
 	append="console=ttyS0 quiet panic=-1 tsc=reliable cpu_init_udelay=0 no_timer_check lpj=4000000"
-	append+=" mitigations=off nokaslr nowatchdog rcupdate.rcu_expedited=1 audit=0"
+	append+=" tsc_early_khz=$("$build/lab/tsc-khz") mitigations=off nokaslr nowatchdog rcupdate.rcu_expedited=1 audit=0"
 	for name in ${1//,/ }; do
 		last=$((cpus * 3 / 4))-$((cpus - 1))
 		case $name in
@@ -83,7 +83,8 @@ share() { # TAG DIR CACHE
 			--rlimit-nofile=0 -o log_level=err >"$log" 2>&1 </dev/null 8>&- &
 	elif [ -x $rust ]; then
 		$rust --socket-path="$socket" --shared-dir="$2" --sandbox=chroot --cache="${3/none/never}" --xattr \
-			--rlimit-nofile=0 --inode-file-handles=prefer --log-level=error >"$log" 2>&1 </dev/null 8>&- &
+			--rlimit-nofile=0 --no-announce-submounts --inode-file-handles=prefer --log-level=error \
+			>"$log" 2>&1 </dev/null 8>&- &
 	else
 		die "neither $c nor $rust: install the package qemu-system-common (Debian 12) or virtiofsd"
 	fi
@@ -198,7 +199,7 @@ on_console() { # JOB
 main() {
 	local status
 	[ "$(id -u)" -eq 0 ] || die "needs root, to share this machine's root"
-	[ -f "$build/lab/initrd" ] || die "$build/lab/initrd is not there: make lab"
+	[ -x "$build/lab/tsc-khz" ] || die "$build/lab is not there or not whole: make lab"
 	choose "$shape"
 	case $mode in
 	test)

@@ -27,8 +27,8 @@ node_of() { # CPU
 
 # The last core of a node: as the kernel lists its threads.
 last_core() { # NODE
-	local list=$NODE/node$1/cpulist cpu
-	cpu=$(tail -c 20 "$list" | grep -oE '[0-9]+' | tail -n 1)
+	local cpu
+	cpu=$(grep -oE '[0-9]+' "$NODE/node$1/cpulist" | tail -n 1)
 	cat "/sys/devices/system/cpu/cpu$cpu/topology/thread_siblings_list"
 }
 
@@ -113,7 +113,7 @@ huge_pages() {
 	is "all pages are, too" "$(guest_maps "$Q")" "bind:1 N1=$PAGES"
 	is "the node has as many fewer" "$((before - $(free_pages 1)))" $PAGES
 	is "QEMU may have memory of this node only" "$(status_of "$Q" Mems_allowed_list)" 1
-	is "inspect: the same" "$(vp inspect $ONE -o json | jq -c .memory.guest)" \
+	is "inspect: the same" "$(vp inspect $ONE -o json | jq -cS .memory.guest)" \
 		"[{\"nodes\":{\"1\":$((PAGES << 21))},\"pageBytes\":2097152,\"policy\":\"bind:1\"}]"
 	check "verify: huge pages on their node" vp verify $ONE
 	like "descriptors: enough" "$(limit_of "$Q" 'Max open files')" '^4096 '

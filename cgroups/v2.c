@@ -238,5 +238,6 @@ const struct cgroup_ops cgroup_v2_ops = {
 	.place = v2_place,
 	.set_emu_cpus = v2_cpuset_set_emu,
 	.repair = v2_cpuset_repair,
+	.release = v2_cpuset_release,
 	.read = v2_read,
 };

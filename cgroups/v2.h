@@ -26,4 +26,7 @@ int v2_cpuset_check_beside(struct tree *t, const char *uid, const cpu_set_t *cpu
 /* As cgroup_pod_repair. */
 int v2_cpuset_repair(struct tree *t, const char *uid, struct err *err);
 
+/* Give the CPUs of a partition back now. For a pod without tasks, right before it is removed. */
+void v2_cpuset_release(struct tree *t, const char *uid);
+
 int v2_read(struct tree *t, const char *uid, json_t **ret, struct err *err);

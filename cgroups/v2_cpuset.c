@@ -226,3 +226,18 @@ int v2_cpuset_repair(struct tree *t, const char *uid, struct err *err)
 		r = set_partition(&vcpu, "isolated", err);
 	return r < 0 ? r : 1;
 }
+
+/*
+ * Removal alone gives them back as well, but only some time after rmdir: until then a pod that gets the
+ * same CPUs next would be refused, by the partition that is not there any more or by its cpuset.cpus.
+ */
+void v2_cpuset_release(struct tree *t, const char *uid)
+{
+	struct group pod = {t, HIER_UNIFIED, NODE_SIDE, uid};
+	bool there = false;
+
+	if (group_exists(&pod, &there, NULL) < 0 || !there)
+		return;
+	(void)group_write(&pod, "cpuset.cpus.partition", "member", NULL);
+	(void)group_write(&pod, "cpuset.cpus", "\n", NULL);
+}

@@ -16,6 +16,8 @@ REST_CPUS=0
 [ "$LAST_CPU" -le 1 ] || REST_CPUS=0-$((LAST_CPU - 1))
 # limits of time are for a machine of today; on an emulated one everything takes this many times as long
 SLOW=${VIRTPOD_TEST_SLOW:-1}
+# there each line on the console, and each timer that is tried, costs the guest a tenth of a second
+[ "$SLOW" = 1 ] || GUEST_ARGS+=" quiet lpj=4000000 rcupdate.rcu_expedited=1 nowatchdog audit=0"
 V2='' # the host's groups are in the one tree of cgroup v2
 [ ! -e /sys/fs/cgroup/cgroup.controllers ] || V2=yes
 TESTS=0 FAILED=0 TAG='' HANDLER_PID='' WORK='' ROOT='' VP=()

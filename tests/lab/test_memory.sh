@@ -189,19 +189,22 @@ realtime() {
 	is "realtime where the kernel throttles it: refused" "$RUN_STATUS" 3
 	like "it says by what" "$(cat "$WORK/$ONE.err")" 'kernel.sched_rt_runtime_us is 950000, must be -1'
 	echo -1 >$RT
-	up $ONE
+	# no `run` that would start a handler of its own below
+	check "realtime: it starts where it doesn't" vp create -f "$WORK/$ONE.json"
+	wait_for $ONE 'jsonpath={.status.phase}=Running' 60 >/dev/null || fatal "no realtime VM"
+	Q=$(qemu_pid $ONE)
 	policies="SCHED_FIFO 1,SCHED_OTHER 0$(printf ',SCHED_FIFO 1%.0s' $(seq 3 "$VCPUS"))"
 	is "the mask's vCPUs are SCHED_FIFO, the other isn't" "$(vcpu_scheduling "$Q")" "$policies"
 	is "no other thread of QEMU is" "$(other_policies "$Q")" SCHED_OTHER
 	is "memory may be locked without limit" "$(limit_of "$Q" 'Max locked memory')" "unlimited unlimited"
 	like "and is locked" "$(status_of "$Q" VmLck)" '^[1-9][0-9]* kB$'
 	check "verify: realtime" vp verify $ONE
-	handler_kill
 	chrt -o -p 0 "$(vcpu_tids "$Q" | head -n 1)"
+	handler_kill
 	handler_start "$ROOT" || fatal "virt-handler does not start again"
-	check "the next handler has it" wait_for $ONE 'jsonpath={.status.phase}=Running' 20
+	check "the next handler has it" wait_line "$WORK/handler.log" "$ONE: adopted" 30
 	is "and sets the policy again" "$(vcpu_scheduling "$Q")" "$policies"
-	vm_down $ONE
+	check "it is deleted" vp delete vmi $ONE --grace-period 0
 	echo "$was" >$RT
 }
 

@@ -56,6 +56,8 @@ help:
 	@echo "make run        build, boot a small guest in a pod, report, shut it down"
 	@echo "make test       every test; make test-full: the long ones, too"
 	@echo "make all        the executables in $(BUILD)/; guest: the test guest; unit: the unit tests"
+	@echo "make lab-shell  a shell on a bare-metal node, emulated: SHAPE=$(or $(SHAPE),smt-numa), CMD=..."
+	@echo "make lab-test   the tests that run there: SHAPE=..., TESTS=...; lab-run: FILE=vm.yaml, a VM there"
 	@echo "make deps       install what is missing; lint, fmt-check, fmt; install, uninstall; clean"
 
 $(BUILD)/%.o: %.c
@@ -119,19 +121,23 @@ DEPS_APT := gcc clang libc6-dev make pkg-config clang-format clang-tidy cppcheck
 	libjansson-dev libyaml-dev libsystemd-dev libseccomp-dev libcap-ng-dev libnl-3-dev \
 	libnl-route-3-dev libhwloc-dev libmicrohttpd-dev libwslay-dev libsqlite3-dev \
 	libcurl4-openssl-dev libarchive-dev libcmocka-dev qemu-system-x86 qemu-utils cpio kmod zstd xz-utils \
-	iproute2 iputils-ping procps util-linux jq
+	iproute2 iputils-ping procps util-linux jq busybox-static systemd udev dbus
 # RHEL 9 and its kin, with CRB and EPEL enabled; README says that this list was not tried
 DEPS_DNF := gcc clang clang-tools-extra cppcheck ShellCheck make pkgconf-pkg-config jansson-devel \
 	libyaml-devel systemd-devel libseccomp-devel libcap-ng-devel libnl3-devel hwloc-devel \
 	libmicrohttpd-devel wslay-devel sqlite-devel libcurl-devel libarchive-devel libcmocka-devel qemu-kvm \
 	qemu-img cpio kmod zstd xz iproute iputils procps-ng util-linux jq
 
+# virtiofsd came with qemu-system-x86 in Debian 12, later it is a package of its own: where apt knows no
+# such name, its pattern selects nothing
 .PHONY: deps
 deps:
 	@if command -v apt-get >/dev/null; then \
 		missing=$$(for p in $(DEPS_APT); do \
 			dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || echo $$p; \
 		done); \
+		[ -x /usr/lib/qemu/virtiofsd ] || [ -x /usr/libexec/virtiofsd ] || \
+			missing="$$missing ?exact-name(virtiofsd)"; \
 		[ -z "$$missing" ] || { echo "installing:" $$missing; apt-get -q update && \
 			DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends $$missing; }; \
 	elif command -v dnf >/dev/null; then \
@@ -154,9 +160,30 @@ run: deps
 .PHONY: guest
 guest: $(GUEST)
 
+# --- the lab host: a bare-metal node, emulated; see tests/lab/lab.sh ------------------------------
+$(BUILD)/lab/initrd: tests/lab/build-initrd.sh tests/lab/init.sh tests/guest/kernel.sh $(GUEST)
+	@mkdir -p $(@D)
+	bash tests/lab/build-initrd.sh $(BUILD)
+
+$(BUILD)/lab/tsc-khz: tests/lab/tsc-khz.c
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) -std=gnu17 -O2 $(WARN) -D_GNU_SOURCE -o $@ $<
+
+.PHONY: lab lab-test lab-shell lab-run
+lab: all guest $(BUILD)/lab/initrd $(BUILD)/lab/tsc-khz
+
+lab-test: lab
+	@LAB_SHAPE='$(SHAPE)' LAB_TESTS='$(TESTS)' tests/run.sh $(BUILD) lab/
+
+lab-shell: lab
+	@tests/lab/lab.sh $(BUILD) shell $(or $(SHAPE),smt-numa) $(if $(CMD),"$$CMD")
+
+lab-run: lab
+	@tests/lab/lab.sh $(BUILD) run $(or $(SHAPE),smt-numa) "$$FILE"
+
 .PHONY: test test-full
 test: deps
-	@$(MAKE) --no-print-directory -j2 all unit guest
+	@$(MAKE) --no-print-directory -j2 all unit guest lab
 	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/clang CC=clang all unit
 	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/san OPT="-O1 -g" \
 		SAN="-fsanitize=address,undefined -fno-sanitize-recover=undefined" unit

@@ -158,7 +158,20 @@ static void default_max_sockets(json_t *cpu)
 	(void)json_object_set_new(cpu, "maxSockets", json_integer(max));
 }
 
-/* Four times the guest's memory, where memory hotplug can be had: from 1 GiB on, in 2 MiB steps. */
+/* Memory is added in steps of 2 MiB, or of the page where pages are larger. */
+static int64_t hotplug_step(const json_t *spec)
+{
+	const json_t *page = json_get(spec, "domain.memory.hugepages.pageSize");
+	struct quantity q;
+	int64_t bytes;
+
+	if (!page || quantity_from_json(page, &q, NULL) < 0 || quantity_value(&q, &bytes) < 0 ||
+	    bytes != 1 << 30)
+		return 2 << 20;
+	return bytes;
+}
+
+/* Four times the guest's memory, where memory hotplug can be had: from 1 GiB on, in whole steps. */
 static void default_max_guest(json_t *spec)
 {
 	const json_t *guest = json_get(spec, "domain.memory.guest");
@@ -173,7 +186,7 @@ static void default_max_guest(json_t *spec)
 	    !str_eq(json_str(spec, "architecture"), "amd64"))
 		return;
 	if (quantity_from_json(guest, &q, NULL) < 0 || quantity_value(&q, &bytes) < 0 ||
-	    bytes < 1 << 30 || bytes % (2 << 20) != 0)
+	    bytes < 1 << 30 || bytes % hotplug_step(spec) != 0)
 		return;
 	q.magnitude *= HOTPLUG_RATIO;
 	for (; q.magnitude % 10 == 0; q.exponent++)

@@ -14,6 +14,12 @@
 #define OVERHEAD_DEDICATED (100 * MIB) /* guaranteed pods are killed at their limit: spare room */
 #define PAGE_TABLES	   512	       /* an 8-byte entry for each 4 KiB page */
 
+/*
+ * A QEMU that locks its memory has every stack whole in memory: 64 workers of 8 MiB and 256 coroutines of
+ * 1 MiB is what its disks can make it start.
+ */
+#define LOCKED_STACKS ((64 * 8 + 256) * MIB)
+
 #define TCG_MIN (32 * MIB)
 #define TCG_MAX (256 * MIB)
 
@@ -52,6 +58,11 @@ uint64_t memory_guest(const json_t *vmi)
 	return bytes_at(vmi, "spec.domain.memory.guest");
 }
 
+uint64_t memory_hugepage(const json_t *vmi)
+{
+	return bytes_at(vmi, "spec.domain.memory.hugepages.pageSize");
+}
+
 uint64_t memory_overhead(const json_t *vmi)
 {
 	uint64_t vcpus = json_u64(vmi, "spec.domain.cpu.sockets", 1) *
@@ -64,6 +75,14 @@ uint64_t memory_overhead(const json_t *vmi)
 	if (guaranteed(vmi))
 		ret += OVERHEAD_DEDICATED;
 	return ret + memory_guest(vmi) / PAGE_TABLES;
+}
+
+uint64_t memory_locked(const json_t *vmi)
+{
+	return json_get(vmi, "spec.domain.cpu.realtime") &&
+			       json_array_size(json_get(vmi, "spec.domain.devices.disks"))
+		       ? LOCKED_STACKS
+		       : 0;
 }
 
 uint64_t memory_tcg(uint64_t guest)
@@ -80,5 +99,8 @@ uint64_t memory_limit(const json_t *vmi, uint64_t tcg)
 	uint64_t guest = memory_guest(vmi);
 	uint64_t limit = bytes_at(vmi, "spec.domain.resources.limits.memory");
 
-	return (limit > guest ? limit : guest) + memory_overhead(vmi) + tcg;
+	uint64_t beside = limit > guest ? limit - guest : 0;
+
+	return (memory_hugepage(vmi) ? 0 : guest) + beside + memory_overhead(vmi) +
+	       memory_locked(vmi) + tcg;
 }

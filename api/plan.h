@@ -16,6 +16,7 @@
 #define PLAN_MAX_VCPUS 512 /* KubeVirt's own cap (pkg/defaults) */
 #define PLAN_MAX_DISKS 32
 #define PLAN_MAX_NICS  8
+#define PLAN_MAX_CELLS 64 /* host nodes that one guest is spread over; QEMU's own limit is 128 */
 #define PLAN_MAX_NAME  64 /* a DNS-1123 label with its NUL */
 
 enum plan_accel { ACCEL_KVM, ACCEL_TCG };
@@ -61,6 +62,17 @@ struct plan_nic {
 	unsigned boot_order;
 };
 
+/*
+ * A piece of guest memory and where it lies; with numa_passthrough it is a NUMA node of the guest, else
+ * it is the only one. Lists as the kernel writes them ("0-3,7").
+ */
+struct plan_cell {
+	char *host_nodes;		  /* nodes of the host whose memory it is */
+	char *vcpus;			  /* vCPUs of the guest that run there */
+	uint64_t memory;		  /* bytes */
+	uint8_t distance[PLAN_MAX_CELLS]; /* to each cell: 10 to itself, 11..254 to others */
+};
+
 /* Which layers of the boundary are in force: all, unless annotation virtpod.io/isolation says. */
 struct plan_isolation {
 	bool user, pid, mount, net, ipc, uts, cgroup; /* namespaces */
@@ -91,6 +103,14 @@ struct plan {
 	uint64_t memory_overhead; /* bytes, KubeVirt's formula (docs/memory.md) */
 	uint64_t memory_limit;	  /* bytes, the pod's memory.max */
 	uint64_t tcg_tb_size;	  /* bytes of TCG's translation buffer; 0 under KVM */
+	uint64_t hugepage_size;	  /* bytes of a page of guest memory; 0: the kernel's usual */
+	bool numa_passthrough;	  /* the guest sees the host nodes that its CPUs are on */
+	char *realtime_vcpus;	  /* list of the vCPUs that run SCHED_FIFO, or NULL */
+
+	/* known once the VM has its CPUs (handler/placement.h); without dedicated CPUs neither is set */
+	char *memory_nodes; /* host nodes that the pod may have memory of, or NULL: all */
+	struct plan_cell cells[PLAN_MAX_CELLS];
+	unsigned n_cells; /* 0: guest memory is wherever the kernel puts it */
 
 	char *firmware_uuid;
 	char *firmware_serial; /* or NULL */
@@ -119,6 +139,11 @@ struct plan {
 static inline unsigned plan_vcpus(const struct plan *p)
 {
 	return p->sockets * p->cores * p->threads;
+}
+
+static inline bool plan_hugepage_known(uint64_t bytes)
+{
+	return bytes == (uint64_t)2 << 20 || bytes == (uint64_t)1 << 30;
 }
 
 void plan_free(struct plan *p); /* NULL is fine */

@@ -3,7 +3,7 @@
  * The plan as JSON and back, both from one table per struct. The decoder is the launcher's and the
  * handler's gate for it: each member must be there, of its type, within its bounds, and no other.
  */
-#include "api/plan.h"
+#include "api/plan_check.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -38,8 +38,6 @@ static const char *const io_names[] = {"default", "native", "threads"};
 static const char *const binding_names[] = {"l2bridge", "bridge"};
 static const char *const watchdog_names[] = {"none", "reset", "poweroff", "shutdown"};
 static const char *const seccomp_names[] = {"enforce", "audit", "off"};
-
-#define MAX_BYTES ((uint64_t)1 << 52) /* 4 PiB: sums of sizes stay far inside 64 bits */
 
 #define TEXT(s, k, f, knd)                                                                         \
 	{                                                                                          \
@@ -81,10 +79,14 @@ static const struct member plan_members[] = {
 	BOOL(plan, "exclusivityKernel", exclusivity_kernel),
 	U64(plan, "cpuShares", cpu_shares, 0, 262144), /* the kernel's own limit */
 	U64(plan, "cpuQuotaUs", cpu_quota_us, 0, (uint64_t)PLAN_MAX_VCPUS * 1000000),
-	U64(plan, "memoryGuest", memory_guest, 1, MAX_BYTES),
-	U64(plan, "memoryOverhead", memory_overhead, 0, MAX_BYTES),
-	U64(plan, "memoryLimit", memory_limit, 1, MAX_BYTES),
-	U64(plan, "tcgTbSize", tcg_tb_size, 0, MAX_BYTES),
+	U64(plan, "memoryGuest", memory_guest, 1, PLAN_MAX_BYTES),
+	U64(plan, "memoryOverhead", memory_overhead, 0, PLAN_MAX_BYTES),
+	U64(plan, "memoryLimit", memory_limit, 1, PLAN_MAX_BYTES),
+	U64(plan, "tcgTbSize", tcg_tb_size, 0, PLAN_MAX_BYTES),
+	U64(plan, "hugepageSize", hugepage_size, 0, PLAN_MAX_BYTES),
+	BOOL(plan, "numaPassthrough", numa_passthrough),
+	TEXT_OPT(plan, "realtimeVcpus", realtime_vcpus, TEXT_CPUS),
+	TEXT_OPT(plan, "memoryNodes", memory_nodes, TEXT_CPUS),
 	TEXT(plan, "firmwareUuid", firmware_uuid, TEXT_UUID),
 	TEXT_OPT(plan, "firmwareSerial", firmware_serial, TEXT_LINE),
 	TEXT_OPT(plan, "kernelImage", kernel_image, TEXT_LINE),
@@ -125,7 +127,7 @@ static const struct member disk_members[] = {
 	ENUM(plan_disk, "format", format, format_names),
 	TEXT_OPT(plan_disk, "path", path, TEXT_PATH),
 	BOOL(plan_disk, "create", create),
-	U64(plan_disk, "capacity", capacity, 0, MAX_BYTES),
+	U64(plan_disk, "capacity", capacity, 0, PLAN_MAX_BYTES),
 	TEXT_OPT(plan_disk, "serial", serial, TEXT_LINE),
 	BOOL(plan_disk, "readonly", readonly),
 	BOOL(plan_disk, "shareable", shareable),
@@ -195,6 +197,7 @@ json_t *plan_to_json(const struct plan *p)
 	for (unsigned i = 0; i < p->n_nics; i++)
 		(void)json_array_append_new(nics, ENCODE(&p->nics[i], nic_members));
 	(void)json_object_set_new(ret, "isolation", ENCODE(&p->isolation, isolation_members));
+	(void)json_object_set_new(ret, "cells", plan_cells_to_json(p));
 	(void)json_object_set_new(ret, "disks", disks);
 	(void)json_object_set_new(ret, "nics", nics);
 	return ret;
@@ -216,6 +219,7 @@ void plan_free(struct plan *p)
 		free_texts(&p->disks[i], disk_members, ARRAY_SIZE(disk_members));
 	for (unsigned i = 0; i < p->n_nics; i++)
 		free_texts(&p->nics[i], nic_members, ARRAY_SIZE(nic_members));
+	plan_cells_free(p);
 	free_texts(p, plan_members, ARRAY_SIZE(plan_members));
 	free(p);
 }
@@ -356,23 +360,11 @@ static int decode_nics(const json_t *list, struct plan *p, struct err *err)
 	return 0;
 }
 
-static int check_sums(const struct plan *p, struct err *err)
-{
-	if ((uint64_t)p->sockets * p->cores * p->threads > PLAN_MAX_VCPUS)
-		return err_set(err, -EBADMSG, "sockets × cores × threads is more than %d",
-			       PLAN_MAX_VCPUS);
-	if (p->memory_limit < p->memory_guest)
-		return err_set(err, -EBADMSG, "memoryLimit: is less than memoryGuest");
-	if (!!p->tcg_tb_size != (p->accel == ACCEL_TCG))
-		return err_set(err, -EBADMSG, "tcgTbSize: goes with accel tcg");
-	return 0;
-}
-
 int plan_from_json(const json_t *json, struct plan **ret, struct err *err)
 {
 	_cleanup_(plan_freep) struct plan *p = xcalloc(1, sizeof(*p));
 	struct err why = {0};
-	int r = DECODE(json, plan_members, /* isolation, disks, nics */ 3, p, &why);
+	int r = DECODE(json, plan_members, /* isolation, cells, disks, nics */ 4, p, &why);
 
 	if (r == 0) {
 		r = DECODE(json_object_get(json, "isolation"), isolation_members, 0, &p->isolation,
@@ -384,7 +376,9 @@ int plan_from_json(const json_t *json, struct plan **ret, struct err *err)
 	if (r == 0)
 		r = decode_nics(json_object_get(json, "nics"), p, &why);
 	if (r == 0)
-		r = check_sums(p, &why);
+		r = plan_cells_from_json(json_object_get(json, "cells"), p, &why);
+	if (r == 0)
+		r = plan_check(p, &why);
 	if (r < 0)
 		return err_set(err, r, "plan: %s", why.msg);
 	*ret = TAKE_PTR(p);

@@ -8,6 +8,8 @@
 #include "api/overhead.h"
 #include "api/quantity.h"
 #include "api/text.h"
+#include "api/vcpumask.h"
+#include "lib/cpus.h"
 #include "lib/json.h"
 #include "lib/mac.h"
 
@@ -97,6 +99,17 @@ static uint64_t milli_cpus(const json_t *spec, const char *path)
 	return milli < 1000 * (uint64_t)PLAN_MAX_VCPUS ? milli : 1000 * (uint64_t)PLAN_MAX_VCPUS;
 }
 
+static void make_realtime(const struct maker *m)
+{
+	const json_t *realtime = json_get(m->spec, "domain.cpu.realtime");
+	char text[CPUS_TEXT_MAX];
+	cpu_set_t vcpus;
+
+	if (realtime && vcpumask_parse(json_str(realtime, "mask"), plan_vcpus(m->plan), &vcpus,
+				       NULL) == 0) /* validated */
+		m->plan->realtime_vcpus = xstrdup(cpus_format(&vcpus, text));
+}
+
 static void make_cpu(const struct maker *m)
 {
 	struct plan *p = m->plan;
@@ -108,6 +121,8 @@ static void make_cpu(const struct maker *m)
 	p->threads = (unsigned)json_u64(m->spec, "domain.cpu.threads", 1);
 	p->dedicated_cpus = json_flag(m->spec, "domain.cpu.dedicatedCpuPlacement", false);
 	p->isolate_emulator = json_flag(m->spec, "domain.cpu.isolateEmulatorThread", false);
+	p->numa_passthrough = json_get(m->spec, "domain.cpu.numa.guestMappingPassthrough");
+	make_realtime(m);
 	p->exclusivity_kernel =
 		str_eq(object_annotation(m->vmi, "virtpod.io/exclusivity"), "kernel");
 
@@ -134,7 +149,8 @@ static void make_memory(const struct maker *m)
 	struct plan *p = m->plan;
 
 	p->memory_guest = memory_guest(m->vmi);
-	p->memory_overhead = memory_overhead(m->vmi);
+	p->memory_overhead = memory_overhead(m->vmi) + memory_locked(m->vmi);
+	p->hugepage_size = memory_hugepage(m->vmi);
 	p->tcg_tb_size = p->accel == ACCEL_TCG ? memory_tcg(p->memory_guest) : 0;
 	p->memory_limit = memory_limit(m->vmi, p->tcg_tb_size);
 }

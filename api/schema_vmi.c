@@ -10,15 +10,15 @@ static const struct schema cpu =
 	SCHEMA(BUILT("cores", F_COUNT), BUILT("sockets", F_COUNT), BUILT("threads", F_COUNT),
 	       BUILT("model", F_STRING), BUILT("dedicatedCpuPlacement", F_BOOL),
 	       BUILT("isolateEmulatorThread", F_BOOL), BUILT("maxSockets", F_UINT),
-	       LATER_OF("features", F_LIST, cpu_feature), LATER_OF("numa", F_OBJECT, numa),
-	       LATER_OF("realtime", F_OBJECT, realtime));
+	       LATER_OF("features", F_LIST, cpu_feature), BUILT_OF("numa", F_OBJECT, numa),
+	       BUILT_OF("realtime", F_OBJECT, realtime));
 
 static const struct schema hugepages = SCHEMA(BUILT("pageSize", F_STRING));
 static const struct schema reserved_overhead =
 	SCHEMA(BUILT("addedOverhead", F_QUANTITY), BUILT("memLock", F_STRING));
 static const struct schema memory =
 	SCHEMA(BUILT("guest", F_QUANTITY), BUILT("maxGuest", F_QUANTITY),
-	       LATER_OF("hugepages", F_OBJECT, hugepages),
+	       BUILT_OF("hugepages", F_OBJECT, hugepages),
 	       LATER_OF("reservedOverhead", F_OBJECT, reserved_overhead));
 
 const struct schema schema_resources =

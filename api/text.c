@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/cpus.h"
+
 #define LABEL_MAX 63 /* bytes of a DNS label */
 
 static bool is_alnum(char c)
@@ -98,6 +100,13 @@ static bool is_cidr(const char *s)
 	return strtol(slash + 1, NULL, 10) <= bits;
 }
 
+static bool is_cpus(const char *s)
+{
+	cpu_set_t set;
+
+	return is_line(s, CPUS_TEXT_MAX - 1) && cpus_parse(s, &set) == 0 && CPU_COUNT(&set) > 0;
+}
+
 bool text_ok(const char *s, enum text_kind kind)
 {
 	const char *slash;
@@ -121,6 +130,8 @@ bool text_ok(const char *s, enum text_kind kind)
 		       is_name(slash + 1, strlen(slash + 1), false);
 	case TEXT_LINK:
 		return is_link(s);
+	case TEXT_CPUS:
+		return is_cpus(s);
 	case TEXT_CIDR:
 		return is_cidr(s);
 	}

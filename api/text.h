@@ -13,6 +13,7 @@ enum text_kind {
 	TEXT_UUID,
 	TEXT_OBJECT, /* namespace/name: a label and a name */
 	TEXT_LINK,   /* a network link's name: 15 bytes, no '/', ':' or space */
+	TEXT_CPUS,   /* numbers of CPUs or nodes as the kernel lists them, not none */
 	TEXT_CIDR,   /* IPv4 or IPv6 address with prefix length */
 };
 

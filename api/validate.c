@@ -46,6 +46,25 @@ void check_item(const struct check *c, enum cause_reason reason, const char *lis
 	va_end(ap);
 }
 
+bool check_get(const struct check *c, const char *field, struct quantity *ret)
+{
+	const json_t *value = json_get(c->spec, field);
+
+	return value && quantity_from_json(value, ret, NULL) == 0;
+}
+
+bool check_positive(const struct check *c, const char *field, struct quantity *ret)
+{
+	return check_get(c, field, ret) && quantity_sign(ret) > 0;
+}
+
+const char *check_shown(const struct check *c, const char *field)
+{
+	const char *text = json_str(c->spec, field);
+
+	return text ? text : "";
+}
+
 static void check_placement(const struct check *c)
 {
 	static const char *const strategies[] = {"None", "LiveMigrate", "LiveMigrateIfPossible",

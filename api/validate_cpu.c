@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* CPU, memory and the requests and limits that go with them. */
+/* CPU, and the requests and limits that go with it. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -10,31 +10,7 @@
 #include "api/text.h"
 #include "lib/json.h"
 
-#define REQUESTS "domain.resources.requests."
-#define LIMITS	 "domain.resources.limits."
-
-#define MEMORY_MIN 1000000	      /* KubeVirt's least request */
-#define MEMORY_MAX ((int64_t)1 << 50) /* 1 PiB: a quarter of what a plan may hold */
-
-/* false when absent, or not a quantity (schema_check has said so). */
-static bool get(const struct check *c, const char *field, struct quantity *ret)
-{
-	const json_t *value = json_get(c->spec, field);
-
-	return value && quantity_from_json(value, ret, NULL) == 0;
-}
-
-static bool positive(const struct check *c, const char *field, struct quantity *ret)
-{
-	return get(c, field, ret) && quantity_sign(ret) > 0;
-}
-
-static const char *shown(const struct check *c, const char *field)
-{
-	const char *text = json_str(c->spec, field);
-
-	return text ? text : "";
-}
+#define MEMORY_MIN 1000000 /* KubeVirt's least request */
 
 static bool is_whole(const struct quantity *q)
 {
@@ -51,36 +27,25 @@ static void check_sizes(const struct check *c)
 	int64_t bytes;
 
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
-		if (get(c, fields[i], &a) && quantity_sign(&a) < 0)
+		if (check_get(c, fields[i], &a) && quantity_sign(&a) < 0)
 			check_add(c, CAUSE_INVALID, fields[i], "is '%.60s', must not be negative",
-				  shown(c, fields[i]));
+				  check_shown(c, fields[i]));
 	}
-	if (positive(c, REQUESTS "memory", &a) && quantity_value(&a, &bytes) == 0 &&
+	if (check_positive(c, REQUESTS "memory", &a) && quantity_value(&a, &bytes) == 0 &&
 	    bytes < MEMORY_MIN)
 		check_add(c, CAUSE_INVALID, REQUESTS "memory", "is '%.60s', must be at least 1M",
-			  shown(c, REQUESTS "memory"));
-	if (get(c, REQUESTS "memory", &a) && get(c, LIMITS "memory", &b) && quantity_sign(&b) > 0 &&
-	    quantity_cmp(&a, &b) > 0)
+			  check_shown(c, REQUESTS "memory"));
+	if (check_get(c, REQUESTS "memory", &a) && check_get(c, LIMITS "memory", &b) &&
+	    quantity_sign(&b) > 0 && quantity_cmp(&a, &b) > 0)
 		check_add(c, CAUSE_INVALID, REQUESTS "memory",
 			  "is '%.60s', must not be more than limits.memory, '%.60s'",
-			  shown(c, REQUESTS "memory"), shown(c, LIMITS "memory"));
-	if (get(c, REQUESTS "cpu", &a) && get(c, LIMITS "cpu", &b) && quantity_sign(&b) > 0 &&
-	    quantity_cmp(&a, &b) > 0 && !json_flag(c->spec, "domain.cpu.dedicatedCpuPlacement", 0))
+			  check_shown(c, REQUESTS "memory"), check_shown(c, LIMITS "memory"));
+	if (check_get(c, REQUESTS "cpu", &a) && check_get(c, LIMITS "cpu", &b) &&
+	    quantity_sign(&b) > 0 && quantity_cmp(&a, &b) > 0 &&
+	    !json_flag(c->spec, "domain.cpu.dedicatedCpuPlacement", 0))
 		check_add(c, CAUSE_INVALID, REQUESTS "cpu",
 			  "is '%.60s', must not be more than limits.cpu, '%.60s'",
-			  shown(c, REQUESTS "cpu"), shown(c, LIMITS "cpu"));
-}
-
-/* So that sums of sizes stay inside what a plan may hold (api/plan_json.c). */
-static void check_memory_max(const struct check *c, const char *field)
-{
-	struct quantity q;
-	int64_t bytes;
-
-	if (get(c, field, &q) && quantity_sign(&q) > 0 &&
-	    (quantity_value(&q, &bytes) < 0 || bytes > MEMORY_MAX))
-		check_add(c, CAUSE_INVALID, field, "is '%.60s', must be at most 1 PiB",
-			  shown(c, field));
+			  check_shown(c, REQUESTS "cpu"), check_shown(c, LIMITS "cpu"));
 }
 
 static void check_resource_names(const struct check *c, const char *which)
@@ -111,34 +76,34 @@ static void check_dedicated(const struct check *c, uint64_t vcpus)
 	struct quantity a, b;
 	int64_t value;
 
-	if (positive(c, REQUESTS "memory", &a) && positive(c, LIMITS "memory", &b) &&
+	if (check_positive(c, REQUESTS "memory", &a) && check_positive(c, LIMITS "memory", &b) &&
 	    quantity_cmp(&a, &b) != 0)
 		check_add(c, CAUSE_INVALID, REQUESTS "memory",
 			  "is '%.60s', must equal limits.memory, '%.60s', with dedicated CPUs: "
 			  "leave one of them out",
-			  shown(c, REQUESTS "memory"), shown(c, LIMITS "memory"));
+			  check_shown(c, REQUESTS "memory"), check_shown(c, LIMITS "memory"));
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
-		if (get(c, fields[i], &a) && !is_whole(&a))
+		if (check_get(c, fields[i], &a) && !is_whole(&a))
 			check_add(c, CAUSE_INVALID, fields[i],
 				  "is '%.60s', must be a whole number with dedicated CPUs",
-				  shown(c, fields[i]));
+				  check_shown(c, fields[i]));
 	}
-	if (positive(c, REQUESTS "cpu", &a) && positive(c, LIMITS "cpu", &b) &&
+	if (check_positive(c, REQUESTS "cpu", &a) && check_positive(c, LIMITS "cpu", &b) &&
 	    quantity_cmp(&a, &b) != 0) {
 		check_add(c, CAUSE_INVALID, "domain.cpu.dedicatedCpuPlacement",
 			  "needs requests.cpu and limits.cpu to be equal, they are '%.60s' and "
 			  "'%.60s': leave one of them out",
-			  shown(c, REQUESTS "cpu"), shown(c, LIMITS "cpu"));
+			  check_shown(c, REQUESTS "cpu"), check_shown(c, LIMITS "cpu"));
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
-		if (positive(c, fields[i], &a) && is_whole(&a) &&
+		if (check_positive(c, fields[i], &a) && is_whole(&a) &&
 		    (quantity_value(&a, &value) < 0 || (uint64_t)value != vcpus))
 			check_add(c, CAUSE_INVALID, "domain.cpu.dedicatedCpuPlacement",
 				  "needs %s, '%.60s', to equal the %" PRIu64
 				  " vCPUs of sockets × cores × threads",
-				  fields[i] + strlen("domain.resources."), shown(c, fields[i]),
-				  vcpus);
+				  fields[i] + strlen("domain.resources."),
+				  check_shown(c, fields[i]), vcpus);
 	}
 	if (count(c, "domain.cpu.threads") > 2)
 		check_add(c, CAUSE_INVALID, "domain.cpu.threads",
@@ -160,7 +125,8 @@ static void check_maxima(const struct check *c)
 	else if (max != 0 && max != sockets && max != 4 * sockets)
 		check_add(c, CAUSE_NOT_SUPPORTED, "domain.cpu.maxSockets",
 			  NOT_YET ": CPUs can't be added to a running guest");
-	if (!get(c, "domain.memory.guest", &guest) || !get(c, "domain.memory.maxGuest", &max_guest))
+	if (!check_get(c, "domain.memory.guest", &guest) ||
+	    !check_get(c, "domain.memory.maxGuest", &max_guest))
 		return;
 	guest.magnitude *= 4;
 	for (; guest.magnitude && guest.magnitude % 10 == 0; guest.exponent++)
@@ -199,24 +165,4 @@ void check_cpu(const struct check *c)
 	else if (json_flag(c->spec, "domain.cpu.isolateEmulatorThread", false))
 		check_add(c, CAUSE_INVALID, "domain.cpu.isolateEmulatorThread",
 			  "needs dedicatedCpuPlacement: true beside it");
-}
-
-void check_memory(const struct check *c)
-{
-	struct quantity q, request;
-
-	check_memory_max(c, "domain.memory.guest");
-	check_memory_max(c, LIMITS "memory");
-	if (!get(c, "domain.memory.guest", &q)) {
-		if (c->sized)
-			return;
-		check_add(c, CAUSE_REQUIRED, "domain.memory.guest",
-			  "is missing, and so are resources.requests.memory and limits.memory: say "
-			  "how much memory the guest has, such as memory: {guest: 1Gi}");
-	} else if (quantity_sign(&q) <= 0 &&
-		   !(get(c, REQUESTS "memory", &request) && quantity_sign(&request) < 0)) {
-		/* taken from a negative request, it is the request that is reported */
-		check_add(c, CAUSE_INVALID, "domain.memory.guest",
-			  "is '%.60s', must be more than nothing", shown(c, "domain.memory.guest"));
-	}
 }

@@ -18,6 +18,7 @@ struct cgroup_ops {
 			    struct err *err);
 	int (*read)(struct tree *t, const char *uid, json_t **ret, struct err *err);
 	int (*repair)(struct tree *t, const char *uid, struct err *err); /* NULL: no partitions */
+	void (*release)(struct tree *t, const char *uid); /* before it is removed; NULL: nothing */
 	int (*settle)(struct tree *t, struct err *err); /* after a pod was removed; NULL: nothing */
 };
 

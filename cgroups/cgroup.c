@@ -335,6 +335,8 @@ int cgroup_pod_destroy(struct cgroup_host *h, const char *uid, struct err *err)
 		return err_set(err, -EBUSY,
 			       "cgroup: pod '%s' can't be removed: process %d is still inside", uid,
 			       (int)tid);
+	if (h->ops->release)
+		h->ops->release(h->tree, uid);
 	r = walk_remove(h->tree, uid, err);
 	if (!r && h->ops->settle)
 		r = h->ops->settle(h->tree, err);

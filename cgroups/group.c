@@ -301,7 +301,10 @@ int group_set(const struct group *g, const char *file, const char *text, const c
 
 int group_any_task(const struct group *g, pid_t *ret, struct err *err)
 {
-	const char *file = g->hier == HIER_UNIFIED ? "cgroup.procs" : "tasks";
+	bool child = g->node != NODE_POD && g->node != NODE_SIDE;
+	const char *file = g->hier != HIER_UNIFIED ? "tasks"
+			   : child		   ? "cgroup.threads"
+						   : "cgroup.procs";
 	_cleanup_free_ char *text = NULL;
 	int r = group_read(g, file, &text, err);
 

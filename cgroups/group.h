@@ -43,7 +43,7 @@ int group_write(const struct group *g, const char *file, const char *text, struc
 int group_set(const struct group *g, const char *file, const char *text, const char *want,
 	      struct err *err);
 
-/* One task in the group itself, or 0. In v1 hierarchies a thread, in unified a process. */
+/* One task in the group itself, or 0. A process in unified's group of a pod, elsewhere a thread. */
 int group_any_task(const struct group *g, pid_t *ret, struct err *err);
 
 /* Names of the directories inside a group, or of the hierarchy; NULL-terminated, group_names_free. */

@@ -170,17 +170,15 @@ static int v2_create(struct tree *t, const struct cgroup_pod_spec *spec, struct 
 {
 	enum tree_node base = spec->exclusive ? NODE_SIDE : NODE_POD;
 	struct group pod = {t, HIER_UNIFIED, base, spec->uid};
-	cpu_set_t all;
 	int r = 0;
 
-	CPU_OR(&all, &spec->emu, &spec->vcpu);
 	if (spec->exclusive && !spec->emu_own)
 		return err_set(err, -ENOTSUP,
 			       "cgroup v2 keeps others off a whole pod's CPUs only, and this one's "
 			       "other threads run in the shared pool: spec.domain.cpu."
 			       "isolateEmulatorThread gives them a CPU of their own");
-	if (spec->exclusive) /* before anything is made: an overlap would end a neighbour's partition */
-		r = v2_cpuset_check_beside(t, spec->uid, &all, err);
+	if (spec->exclusive) /* an overlap would end a neighbour's partition */
+		r = v2_cpuset_check(t, spec, err);
 	if (!r)
 		r = make_groups(t, spec, base, err);
 	if (!r)
@@ -238,5 +236,6 @@ const struct cgroup_ops cgroup_v2_ops = {
 	.place = v2_place,
 	.set_emu_cpus = v2_cpuset_set_emu,
 	.repair = v2_cpuset_repair,
+	.release = v2_cpuset_release,
 	.read = v2_read,
 };

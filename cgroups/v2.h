@@ -20,10 +20,13 @@ int v2_cpuset_setup(struct tree *t, const struct cgroup_pod_spec *spec, enum tre
 		    struct err *err);
 int v2_cpuset_set_emu(struct tree *t, const char *uid, const cpu_set_t *cpus, struct err *err);
 
-/* -ENOTSUP names a group beside the pod's own that holds some of `cpus`, or could not be read. */
-int v2_cpuset_check_beside(struct tree *t, const char *uid, const cpu_set_t *cpus, struct err *err);
+/* Before anything is made: -ENOTSUP says what stands in the way of a partition, a group by its name. */
+int v2_cpuset_check(struct tree *t, const struct cgroup_pod_spec *spec, struct err *err);
 
 /* As cgroup_pod_repair. */
 int v2_cpuset_repair(struct tree *t, const char *uid, struct err *err);
+
+/* Give the CPUs of a partition back now. For a pod without tasks, right before it is removed. */
+void v2_cpuset_release(struct tree *t, const char *uid);
 
 int v2_read(struct tree *t, const char *uid, json_t **ret, struct err *err);

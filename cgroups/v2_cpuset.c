@@ -14,6 +14,7 @@
 #include "lib/util.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 static int read_set(const struct group *g, const char *file, cpu_set_t *ret, struct err *err)
@@ -76,7 +77,7 @@ static void names_freep(char ***names)
 	group_names_free(*names);
 }
 
-int v2_cpuset_check_beside(struct tree *t, const char *uid, const cpu_set_t *cpus, struct err *err)
+static int check_beside(struct tree *t, const char *uid, const cpu_set_t *cpus, struct err *err)
 {
 	struct group root = {t, HIER_UNIFIED, NODE_ROOT, NULL};
 	_cleanup_(names_freep) char **names = NULL;
@@ -103,6 +104,38 @@ int v2_cpuset_check_beside(struct tree *t, const char *uid, const cpu_set_t *cpu
 				    path, cpus_format(&theirs, text));
 	}
 	return r;
+}
+
+/*
+ * Linux 6.1 crashes in partition_sched_domains when all that an isolated child leaves of its parent's
+ * CPUs are CPUs of isolcpus (tried: a general protection fault, then cgroup locks held for ever).
+ */
+static int check_isolcpus(const cpu_set_t *left, struct err *err)
+{
+	char text[CPUS_TEXT_MAX];
+	cpu_set_t isolcpus, rest = *left;
+
+	if (file_read_line_at(AT_FDCWD, "/sys/devices/system/cpu/isolated", text, sizeof text) <
+		    0 ||
+	    cpus_parse(text, &isolcpus) < 0)
+		return 0; /* no such parameter in this kernel */
+	cpus_minus(&rest, &isolcpus);
+	if (CPU_COUNT(&rest))
+		return 0;
+	return err_set(
+		err, -ENOTSUP,
+		"the CPUs for all but vCPUs (%.200s) are in the kernel's isolcpus=, where no "
+		"partition can keep them apart: leave out that parameter, partitions do more",
+		cpus_format(left, text));
+}
+
+int v2_cpuset_check(struct tree *t, const struct cgroup_pod_spec *spec, struct err *err)
+{
+	cpu_set_t all;
+	int r = check_isolcpus(&spec->emu, err);
+
+	CPU_OR(&all, &spec->emu, &spec->vcpu);
+	return r < 0 ? r : check_beside(t, spec->uid, &all, err);
 }
 
 /* `kind` is "root" or "isolated". An invalid partition says why in its own file. */
@@ -215,7 +248,7 @@ int v2_cpuset_repair(struct tree *t, const char *uid, struct err *err)
 		return r;
 	r = read_set(&pod, "cpuset.cpus", &all, err);
 	if (!r)
-		r = v2_cpuset_check_beside(t, uid, &all, err);
+		r = check_beside(t, uid, &all, err);
 	if (!r && !holds(&pod, "root"))
 		r = group_write(&pod, "cpuset.cpus.partition", "member", err);
 	if (!r && !holds(&pod, "root"))
@@ -225,4 +258,19 @@ int v2_cpuset_repair(struct tree *t, const char *uid, struct err *err)
 	if (!r && !holds(&vcpu, "isolated"))
 		r = set_partition(&vcpu, "isolated", err);
 	return r < 0 ? r : 1;
+}
+
+/*
+ * Removal alone gives them back as well, but only some time after rmdir: until then a pod that gets the
+ * same CPUs next would be refused, by the partition that is not there any more or by its cpuset.cpus.
+ */
+void v2_cpuset_release(struct tree *t, const char *uid)
+{
+	struct group pod = {t, HIER_UNIFIED, NODE_SIDE, uid};
+	bool there = false;
+
+	if (group_exists(&pod, &there, NULL) < 0 || !there)
+		return;
+	(void)group_write(&pod, "cpuset.cpus.partition", "member", NULL);
+	(void)group_write(&pod, "cpuset.cpus", "\n", NULL);
 }

@@ -28,13 +28,21 @@ int walk_exists(const struct tree *t, const char *uid, bool *ret, struct err *er
 	return 0;
 }
 
+/*
+ * Threaded children, too: once a dying process has no thread but one that still gives back memory, the
+ * pod's own cgroup.procs is empty, and the group can't be removed.
+ */
 int walk_any_task(const struct tree *t, const char *uid, pid_t *ret, struct err *err)
 {
+	static const enum tree_node nodes[] = {NODE_SIDE, NODE_POD,	 NODE_EMU,
+					       NODE_VCPU, NODE_SIDE_EMU, NODE_SIDE_VCPU};
 	pid_t tid = 0;
 
 	for (int i = 0; !tid && i < HIER_MAX; i++) {
-		for (size_t k = 0; !tid && k < ARRAY_SIZE(pod_nodes); k++) {
-			struct group g = {t, (enum tree_hier)i, pod_nodes[k], uid};
+		size_t n = i == HIER_UNIFIED ? ARRAY_SIZE(nodes) : 2;
+
+		for (size_t k = 0; !tid && k < n; k++) {
+			struct group g = {t, (enum tree_hier)i, nodes[k], uid};
 			bool there = false;
 			int r = tree_has(t, g.hier) ? group_exists(&g, &there, err) : 0;
 

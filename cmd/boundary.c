@@ -185,6 +185,33 @@ static void print_cpus(const json_t *inspect, FILE *to)
 	(void)fprintf(to, "  held exclusive by  %s\n", or_dash(json_str(inspect, "exclusivity")));
 }
 
+/* Guest memory that is bound to nodes or in huge pages; QEMU's locked memory is told with it. */
+static void print_memory(const json_t *inspect, FILE *to)
+{
+	_cleanup_free_ char *locked = mebibytes(json_get(inspect, "memory.lockedBytes"));
+	const json_t *guest = json_get(inspect, "memory.guest"), *piece;
+	json_t *bytes;
+	const char *node;
+	size_t i;
+
+	if (!json_array_size(guest))
+		return;
+	section(to, "MEMORY");
+	json_array_foreach (guest, i, piece) {
+		_cleanup_free_ char *page = mebibytes(json_object_get(piece, "pageBytes"));
+
+		json_object_foreach (json_object_get(piece, "nodes"), node, bytes) {
+			_cleanup_free_ char *size = mebibytes(bytes);
+
+			(void)fprintf(to, "  on node %-10s %s, policy %s%s%s\n", node, size,
+				      or_dash(json_str(piece, "policy")),
+				      json_u64(piece, "pageBytes", 0) > 4096 ? ", pages of " : "",
+				      json_u64(piece, "pageBytes", 0) > 4096 ? page : "");
+		}
+	}
+	(void)fprintf(to, "  locked             %s\n", locked);
+}
+
 static void link_rows(struct table *t, const char *where, const json_t *links)
 {
 	const json_t *l;
@@ -272,6 +299,7 @@ void boundary_print(const json_t *inspect, FILE *to)
 		print_boundary(inspect, to);
 		print_threads(inspect, to);
 		print_cpus(inspect, to);
+		print_memory(inspect, to);
 		print_links(inspect, to);
 		print_cgroup(inspect, to);
 		print_start(inspect, to);

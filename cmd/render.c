@@ -198,7 +198,8 @@ const struct command command_render = {
 	"\n"
 	"Networks and configuration are taken from the same files. No handler is needed. KVM and\n"
 	"vhost-net are taken for granted, unless a KubeVirt among the files says useEmulation and\n"
-	"this host has no KVM.\n",
+	"this host has no KVM. Dedicated CPUs are not assigned: memory shows on one host node, "
+	"NODE.\n",
 	run,
 	OUTPUT_BIT(OUTPUT_JSON) | OUTPUT_BIT(OUTPUT_YAML),
 };

@@ -34,7 +34,7 @@ report() {
 	seen=$(virtpod inspect demo) || return 1
 	# what the cleaning up is checked against
 	host_uid=$(sed -n 's/^  host uid *//p' <<<"$seen" | head -n 1)
-	tag=$(sed -n 's/^  unified *\/virtpod-\([0-9a-f]*\)\/.*/\1/p' <<<"$seen")
+	tag=$(sed -n 's/^  [a-z]* *\/virtpod-\([0-9a-f]\{8\}\)[/.].*/\1/p' <<<"$seen" | head -n 1)
 	# what looks for leftovers must see them now, or finding none later would mean nothing
 	for kind in links namespaces processes cgroups; do
 		step there "$kind"

@@ -9,6 +9,7 @@
 #include "handler/pins.h"
 #include "handler/poddir.h"
 #include "handler/proc.h"
+#include "handler/realtime.h"
 #include "handler/status.h"
 #include "handler/steps.h"
 #include "handler/threads.h"
@@ -85,6 +86,8 @@ static void on_status(void *arg, int r, const json_t *reply, const struct err *w
 		r = store_cpus_of(pod->h->store, pod->record.uid, &pod->cpus, &err);
 	if (r == 0) /* somebody may have moved threads while no handler looked */
 		r = pins_repair(pod, &err);
+	if (r == 0)
+		r = realtime_set(pod, &err);
 	if (r == 0)
 		r = partition_watch(pod, &err);
 	if (r < 0) {

@@ -3,6 +3,7 @@
 
 #include "handler/hostcpus.h"
 #include "handler/kthreads.h"
+#include "handler/partition.h"
 #include "handler/pins.h"
 
 #include "lib/log.h"
@@ -95,8 +96,13 @@ int cpuset_apply_shared(struct handler *h, struct err *err)
 		struct err why = {0};
 		int r;
 
-		if (!has_cgroup(p) || (p->plan && p->plan->isolate_emulator))
+		if (!has_cgroup(p))
 			continue;
+		if (p->plan && p->plan->isolate_emulator) {
+			partition_check(
+				p); /* its CPUs don't change; others may have moved its threads */
+			continue;
+		}
 		r = cgroup_pod_set_emu_cpus(h->cgroups, p->record.uid, &shared, &why);
 		if (r == 0 && (p->state == POD_STARTING || p->state == POD_RUNNING))
 			r = pins_repair(p, &why);

@@ -133,6 +133,7 @@ static int read_pod(struct handler *h, const struct pod *pod, json_t *out, struc
 	(void)json_object_set(out, "cpus", cpus);
 	(void)json_object_set(out, "links", links);
 	set_from_cgroup(out, cgroup);
+	inspect_memory(&in, processes, json_object_get(out, "memory"));
 	return 0;
 }
 

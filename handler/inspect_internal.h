@@ -41,6 +41,9 @@ json_t *inspect_thread(const struct inspect *in, pid_t pid, const char *process,
 /* "links" of the pod whose processes these are; the caller's. */
 int inspect_links(const struct inspect *in, const json_t *processes, json_t **ret, struct err *err);
 
+/* "guest" and "lockedBytes" of "memory", put into out. */
+void inspect_memory(const struct inspect *in, const json_t *processes, json_t *out);
+
 /* "cpus"; the caller's. */
 int inspect_cpus(const struct inspect *in, json_t **ret, struct err *err);
 

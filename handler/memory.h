@@ -9,3 +9,6 @@
  * -EBUSY: unschedulable, with wanted, free and the holders.
  */
 int memory_check(const struct pod *pod, struct err *err);
+
+/* The same on the NUMA nodes that the plan binds it to (their sizes read below `root`), if it does. */
+int memory_check_nodes(int root, const struct pod *pod, struct err *err);

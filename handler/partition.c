@@ -18,14 +18,20 @@
 
 static void arm_retry(struct pod *pod)
 {
+	if (!pod->partition_retry)
+		return; /* pins alone, of a pod without a partition: the next change looks again */
 	(void)sd_event_source_set_time_relative(pod->partition_retry, RETRY_USEC);
 	(void)sd_event_source_set_enabled(pod->partition_retry, SD_EVENT_ONESHOT);
 }
 
-static void look(struct pod *pod)
+void partition_check(struct pod *pod)
 {
 	struct err err = {0};
-	int r = cgroup_pod_repair(pod->h->cgroups, pod->record.uid, &err);
+	int r;
+
+	if (pod->state != POD_STARTING && pod->state != POD_RUNNING)
+		return;
+	r = cgroup_pod_repair(pod->h->cgroups, pod->record.uid, &err);
 
 	if (r == 1)
 		log_warning("%s/%s: its partition was made invalid by somebody: repaired",
@@ -53,7 +59,7 @@ static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	(void)source;
 	(void)usec;
-	look(userdata);
+	partition_check(userdata);
 	return 0;
 }
 
@@ -66,7 +72,7 @@ static int on_change(sd_event_source *source, int fd, uint32_t revents, void *us
 		(void)sd_event_source_set_enabled(source, SD_EVENT_OFF);
 		return 0;
 	}
-	look(userdata);
+	partition_check(userdata);
 	return 0;
 }
 
@@ -108,7 +114,7 @@ int partition_watch(struct pod *pod, struct err *err)
 	else
 		r = add_sources(pod, fd, err);
 	if (r == 0)
-		look(pod);
+		partition_check(pod);
 	return r;
 }
 

@@ -9,4 +9,11 @@
 
 /* Also for a pod without a partition, which has nothing to watch; and for an adopted one. */
 int partition_watch(struct pod *pod, struct err *err);
+
+/*
+ * The partition and all pins against what they should be, now; what differs is repaired and logged. For
+ * every pod whose other threads have CPUs of their own, with a partition or without.
+ */
+void partition_check(struct pod *pod);
+
 void partition_unwatch(struct pod *pod); /* idempotent */

@@ -191,8 +191,9 @@ void pod_fail(struct pod *pod, const struct err *err)
 	if (pod->state == POD_UNDOING)
 		return; /* the first failure is the one that counts */
 	pod->failure = *err;
-	pod->refused =
-		!pod_steps[pod->record.step].undo || pod->record.step == pod_step_index("cpus");
+	pod->refused = !pod_steps[pod->record.step].undo ||
+		       pod->record.step == pod_step_index("cpus") ||
+		       (pod->record.step == pod_step_index("cgroup") && err->code == -ENOTSUP);
 	log_write(str_eq(loop_refusal(pod->h, pod->record.uid), err->msg) ? LOG_LEVEL_DEBUG
 									  : LOG_LEVEL_WARNING,
 		  "%s/%s: step '%s' failed: %s", pod->record.ns, pod->record.name,

@@ -6,6 +6,7 @@
 #include "handler/partition.h"
 #include "handler/podlimits.h"
 
+#include "lib/cpus.h"
 #include "lib/log.h"
 #include "lib/util.h"
 
@@ -72,6 +73,8 @@ int step_cgroup(struct pod *pod, struct err *err)
 		spec.limits.cpu_period_us = 100000;
 	}
 	choose_cpus(pod, &shared, &spec);
+	if (plan->memory_nodes)
+		(void)cpus_parse(plan->memory_nodes, &spec.mems); /* placement.c's own list */
 	spec.emu_own = plan->dedicated_cpus && plan->isolate_emulator;
 	r = create(pod, &spec, err);
 	return r < 0 ? r : partition_watch(pod, err);

@@ -4,6 +4,7 @@
 
 #include "handler/cpuset.h"
 #include "handler/hostcpus.h"
+#include "handler/placement.h"
 
 #include "lib/cpus.h"
 #include "lib/util.h"
@@ -69,11 +70,13 @@ int step_cpus(struct pod *pod, struct err *err)
 	int r;
 
 	if (!pod->plan->dedicated_cpus)
-		return 0;
+		return placement_decide(pod, err);
 	r = cpuset_holders(pod->h, &holders, err);
 	if (r == 0)
 		r = cpu_allocate(&pod->h->topology, &pod->h->policy, holders.list, holders.n,
 				 &request, &pod->cpus, err);
+	if (r == 0) /* memory follows them; what it lacks refuses the start before they are taken */
+		r = placement_decide(pod, err);
 	if (r == 0)
 		r = store_cpus_take(pod->h->store, pod->record.uid, &pod->cpus, err);
 	if (r == 0)

@@ -10,6 +10,7 @@
 #include "handler/kthreads.h"
 #include "handler/launcher.h"
 #include "handler/pins.h"
+#include "handler/realtime.h"
 #include "handler/threads.h"
 
 #include "lib/file.h"
@@ -67,6 +68,8 @@ int step_pin(struct pod *pod, struct err *err)
 
 	if (r == 0)
 		r = pins_verify(pod, err);
+	if (r == 0)
+		r = realtime_set(pod, err);
 	if (r == 0 && pod->plan->accel == ACCEL_KVM)
 		r = cpuset_shared(pod->h, &shared, err);
 	if (r == 0 && pod->plan->accel == ACCEL_KVM)

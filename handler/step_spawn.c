@@ -9,6 +9,7 @@
 #include "handler/launcher.h"
 #include "handler/poddir.h"
 #include "handler/proc.h"
+#include "handler/rlimits.h"
 #include "handler/status.h"
 
 #include "sandbox/dev.h"
@@ -150,6 +151,8 @@ int step_spawn(struct pod *pod, struct err *err)
 	(void)json_object_set_new(pod->status, "nodeName", json_string(pod->h->node));
 	pod_set_phase(pod, "Scheduling");
 	r = spawn(pod, &layers, theirs, listener, log_write, err);
+	if (r == 0)
+		r = rlimits_raise(pod, err);
 	if (r == 0)
 		r = launcher_watch_log(pod, TAKE_FD(log_read), err);
 	if (r == 0)

@@ -73,6 +73,12 @@ void verify_memory(struct verify *v);
 void verify_pids(struct verify *v);
 void verify_cpu_time(struct verify *v);
 
+/* verify_placement.c */
+void verify_memory_nodes(struct verify *v);
+void verify_guest_memory(struct verify *v);
+void verify_locked_memory(struct verify *v);
+void verify_scheduling(struct verify *v);
+
 /* verify_cpus.c */
 void verify_accel(struct verify *v);
 void verify_vcpu_threads(struct verify *v);

@@ -98,6 +98,8 @@ static void add_cpu(struct argv *a)
 		args_add(v, p->accel == ACCEL_KVM ? "host" : "max");
 	else
 		args_add(v, p->cpu_model);
+	if (p->realtime_vcpus) /* counters that overflow interrupt the host, and with it the vCPU */
+		args_opt(v, "pmu", "off");
 	/* tells the guest that its vCPUs are never preempted, so it may spin and skip PV locks */
 	if (p->accel == ACCEL_KVM && p->dedicated_cpus)
 		args_opt(v, "kvm-hint-dedicated", "on");
@@ -120,6 +122,7 @@ static int add_machine(struct argv *a, struct err *err)
 	args_add(v, p->machine);
 	args_opt(v, "vmport", "off");
 	args_opt(v, "dump-guest-core", "off");
+	argv_memory_machine(a);
 	if (!p->acpi)
 		args_opt(v, "acpi", "off");
 	args_add(v, "-accel");
@@ -129,9 +132,7 @@ static int add_machine(struct argv *a, struct err *err)
 		args_addf(v, "tcg,thread=multi,tb-size=%" PRIu64,
 			  p->tcg_tb_size < MIB ? 1 : p->tcg_tb_size / MIB);
 	add_cpu(a);
-	args_add(v, "-m");
-	args_addf(v, "size=%" PRIu64 "B", p->memory_guest);
-	return 0;
+	return argv_add_memory(a, err);
 }
 
 /* libvirt's name of the domain, NAMESPACE_NAME; threads are called "CPU 0/KVM" and so on. */
@@ -220,7 +221,7 @@ static void add_devices(struct argv *a)
 	/* libvirt asks for page reporting unless memory or CPUs are promised to the guest */
 	if (p->balloon)
 		argv_pcie_device(a,
-				 p->dedicated_cpus
+				 p->dedicated_cpus || p->hugepage_size
 					 ? "virtio-balloon-pci,id=balloon0"
 					 : "virtio-balloon-pci,id=balloon0,free-page-reporting=on");
 	if (p->rng) {

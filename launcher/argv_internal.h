@@ -28,3 +28,6 @@ bool argv_boot_order_given(const struct plan *p);
 
 int argv_add_disks(struct argv *a, struct err *err); /* SCSI controller, too */
 int argv_add_nics(struct argv *a, struct err *err);
+
+void argv_memory_machine(struct argv *a); /* memory's part of -machine, the last argument */
+int argv_add_memory(struct argv *a, struct err *err); /* -m, backends, NUMA nodes, locking */

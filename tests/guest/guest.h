@@ -61,6 +61,7 @@ int cmd_write(int argc, char **argv, struct err *err);
 long mem_kib(const char *field); /* a field of /proc/meminfo, -1 when it is not there */
 int cmd_cpus(int argc, char **argv, struct err *err);
 int cmd_mem(int argc, char **argv, struct err *err);
+int cmd_nodes(int argc, char **argv, struct err *err);
 int cmd_cmdline(int argc, char **argv, struct err *err);
 int cmd_rng(int argc, char **argv, struct err *err);
 

@@ -49,6 +49,35 @@ int cmd_cpus(int argc, char **argv, struct err *err)
 	return 0;
 }
 
+/* "Node 1 MemTotal:  100000 kB" */
+static long node_kib(int node)
+{
+	_cleanup_free_ char *text = NULL;
+	const char *at = NULL;
+	char path[64];
+
+	(void)snprintf(path, sizeof path, "/sys/devices/system/node/node%d/meminfo", node);
+	if (file_read_at(AT_FDCWD, path, 65536, &text, NULL) == 0)
+		at = strstr(text, "MemTotal:");
+	return at ? atol(at + strlen("MemTotal:")) : -1;
+}
+
+int cmd_nodes(int argc, char **argv, struct err *err)
+{
+	const char *dir = "/sys/devices/system/node/node";
+	char cpus[256], distance[256];
+
+	(void)argc, (void)argv, (void)err; /* the table's signature */
+	for (int node = 0; node < 64; node++) {
+		if (!*line_read(distance, sizeof distance, "%s%d/distance", dir, node))
+			continue; /* there is no such node */
+		line_read(cpus, sizeof cpus, "%s%d/cpulist", dir, node);
+		printf("node=%d cpus=%s total_kib=%ld distance=%s\n", node, cpus, node_kib(node),
+		       distance);
+	}
+	return 0;
+}
+
 int cmd_cmdline(int argc, char **argv, struct err *err)
 {
 	char line[4096];

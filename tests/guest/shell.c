@@ -34,6 +34,7 @@ static const struct command commands[] = {
 	{"hang", "", "answer nothing any more", cmd_hang, 0, 0, false},
 	{"help", "", "this list", cmd_help, 0, 0, false},
 	{"mem", "", "memory in KiB", cmd_mem, 0, 0, false},
+	{"nodes", "", "NUMA nodes with CPUs, memory in KiB and distances", cmd_nodes, 0, 0, false},
 	{"oom", "", "take memory until the kernel panics", cmd_oom, 0, 0, false},
 	{"panic", "", "crash the kernel", cmd_panic, 0, 0, false},
 	{"ping", "ADDR [COUNT]", "ICMP echo to an IPv4 address", cmd_ping, 1, 2, true},

@@ -20,7 +20,7 @@ shift 3
 src=$(realpath "$(dirname "$0")/../..")
 out=$build/lab/results/${shape//,/+} # virtiofsd takes no comma in a path
 # a first boot on a loaded machine may take minutes; hanging takes longer
-boot_limit=${LAB_BOOT_LIMIT:-240} program_limit=${LAB_PROGRAM_LIMIT:-900} limit=${LAB_LIMIT:-3000}
+boot_limit=${LAB_BOOT_LIMIT:-400} program_limit=${LAB_PROGRAM_LIMIT:-900} limit=${LAB_LIMIT:-3000}
 pids=() work='' qemu=''
 
 die() {
@@ -41,7 +41,7 @@ choose() { # SHAPE[,OPTION...]
 	nodes=1 memory=3072 cpus=4 smp=4,sockets=1,cores=4,threads=1 kvm=yes systemd=no hugepages=0
 	# as a real node is, but for what costs an emulated one seconds: time calibration and the like
 	append="console=ttyS0 quiet panic=-1 tsc=reliable cpu_init_udelay=0 no_timer_check lpj=4000000"
-	append+=" mitigations=off nokaslr nowatchdog rcupdate.rcu_expedited=1 audit=0"
+	append+=" tsc_early_khz=$("$build/lab/tsc-khz") mitigations=off nokaslr nowatchdog rcupdate.rcu_expedited=1 audit=0"
 	for name in ${1//,/ }; do
 		last=$((cpus * 3 / 4))-$((cpus - 1))
 		case $name in
@@ -83,7 +83,8 @@ share() { # TAG DIR CACHE
 			--rlimit-nofile=0 -o log_level=err >"$log" 2>&1 </dev/null 8>&- &
 	elif [ -x $rust ]; then
 		$rust --socket-path="$socket" --shared-dir="$2" --sandbox=chroot --cache="${3/none/never}" --xattr \
-			--rlimit-nofile=0 --inode-file-handles=prefer --log-level=error >"$log" 2>&1 </dev/null 8>&- &
+			--rlimit-nofile=0 --no-announce-submounts --inode-file-handles=prefer --log-level=error \
+			>"$log" 2>&1 </dev/null 8>&- &
 	else
 		die "neither $c nor $rust: install the package qemu-system-common (Debian 12) or virtiofsd"
 	fi
@@ -101,6 +102,8 @@ share() { # TAG DIR CACHE
 
 # Leaves for the lab what it is and what to do; SIZE ("ROWS COLUMNS") gives the job a terminal.
 prepare() { # SIZE JOB
+	trap clean EXIT
+	trap 'exit 130' INT TERM HUP
 	mkdir -p "$out"
 	exec 8>"$out.lock"
 	flock 8 # a shape's results are those of one lab
@@ -136,13 +139,14 @@ batch() { # JOB
 	(trap - EXIT; run_qemu) </dev/null >/dev/null &
 	qemu=$!
 	pids+=("$qemu")
-	# both end with QEMU, the first one at the first line, too
-	if ! timeout "$boot_limit" tail -n +1 -f --pid="$qemu" "$out/up" | grep -q .; then
-		why="it did not come up in $((SECONDS - start)) s"
-	else
+	# in the background, as wait can be interrupted; both end with QEMU, the first one at a line, too
+	timeout "$boot_limit" tail -n +1 -f --pid="$qemu" "$out/up" | grep -q . &
+	if wait $!; then
 		echo "lab: $shape: up after $((SECONDS - start)) s, $(cat "$out/up") s by its own clock"
-		timeout "$((limit - SECONDS + start))" tail -n +1 -f --pid="$qemu" "$out/stdout" ||
-			why="still at work after $limit s"
+		timeout "$((limit - SECONDS + start))" tail -n +1 -f --pid="$qemu" "$out/stdout" &
+		wait $! || why="still at work after $limit s"
+	else
+		why="it did not come up in $((SECONDS - start)) s"
 	fi
 	[ -z "$why" ] || kill "$qemu" 2>/dev/null
 	wait "$qemu"
@@ -162,7 +166,7 @@ result() { # WHY SECONDS
 # The same with this terminal as the job's: all keys, Ctrl-C too, go there.
 interactive() { # JOB
 	prepare "$(stty size)" "$1"
-	echo "lab: $shape: booting, some 15 s. Ctrl-^ x (on most keyboards Ctrl-6, then x) kills it at any time."
+	echo "lab: $shape: booting, 15 to 30 s. Ctrl-^ x (on most keyboards Ctrl-6, then x) kills it at any time."
 	(trap - EXIT; run_qemu -device virtio-serial-pci -device virtconsole,chardev=tty -echr 0x1e \
 		-chardev stdio,id=tty,mux=on,signal=off)
 	result '' "$SECONDS"
@@ -195,15 +199,15 @@ on_console() { # JOB
 main() {
 	local status
 	[ "$(id -u)" -eq 0 ] || die "needs root, to share this machine's root"
-	[ -f "$build/lab/initrd" ] || die "$build/lab/initrd is not there: make lab"
-	trap clean EXIT
-	trap 'exit 130' INT TERM HUP
+	[ -x "$build/lab/tsc-khz" ] || die "$build/lab is not there or not whole: make lab"
 	choose "$shape"
 	case $mode in
 	test)
-		batch "$(printf '%q ' exec bash tests/lab/inside.sh "$build" "$program_limit" "$@")"
-		status=$?
-		cat "$out/results.tap"
+		# indented: what the programs say is no TAP of ours, results.tap is
+		batch "$(printf '%q ' exec bash tests/lab/inside.sh "$build" "$program_limit" "$@")" |
+			sed -u 's/^/  /'
+		status=${PIPESTATUS[0]}
+		[ ! -f "$out/results.tap" ] || cat "$out/results.tap"
 		;;
 	run) on_console "$(run_job "${1:?which file?}")" ;;
 	shell)

@@ -37,7 +37,7 @@ devices() {
 	[ -e "$dir" ] || { mkdir -p /lib/modules && ln -s "$BUILD/guest/kernel$dir" "$dir"; }
 	[ "$KVM" = yes ] || echo 'blacklist kvm_amd' >/etc/modprobe.d/lab.conf
 	[ "$KVM" = no ] || modprobe kvm-amd
-	modprobe -a vhost_net vhost_vsock tun loop
+	modprobe -a vhost_net vhost_vsock tun loop virtio_console
 	getent group kvm >/dev/null || groupadd --system kvm
 	[ ! -e /dev/kvm ] || { chgrp kvm /dev/kvm && chmod 0660 /dev/kvm; }
 	chmod 0600 /dev/vhost-net /dev/vhost-vsock
@@ -58,9 +58,9 @@ job() {
 	cd "$SRC" || exit
 	cut -d ' ' -f 1 /proc/uptime >/run/lab/up
 	if [ -n "$SIZE" ]; then
-		# shellcheck disable=SC2086 # two numbers
-		stty -F /dev/hvc0 sane rows ${SIZE% *} cols ${SIZE#* }
-		setsid -w -c bash /run/lab/job </dev/hvc0 >/dev/hvc0 2>&1
+		# shellcheck disable=SC2016 # the size holds as long as the terminal is open
+		setsid -w -c bash -c 'stty sane rows "${SIZE% *}" cols "${SIZE#* }"; exec bash /run/lab/job' \
+			</dev/hvc0 >/dev/hvc0 2>&1
 	else
 		bash /run/lab/job </dev/null >>/run/lab/stdout 2>>/run/lab/stderr
 	fi

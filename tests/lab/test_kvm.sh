@@ -89,7 +89,6 @@ low_limit() {
 	is "and has all of it" "$(limit_of "$(qemu_pid $VM)" 'Max open files')" "2000 2000"
 }
 
-READY_LIMIT=240 # an emulated node
 pod_begin
 [ -c /dev/kvm ] || fatal "this test needs a /dev/kvm"
 config false >"$WORK/config.yaml"

@@ -70,7 +70,6 @@ forbidden_again() {
 	check "deleted" vp delete vmi $PLAIN
 }
 
-READY_LIMIT=400 # emulation in emulation
 pod_begin
 [ ! -e /dev/kvm ] || fatal "this test needs a node without /dev/kvm"
 config false >"$WORK/config.yaml"

@@ -133,7 +133,6 @@ without() {
 	vm_down $BARE
 }
 
-READY_LIMIT=240 # three at once, on an emulated node
 pod_begin
 for node in /dev/kvm $VHOST; do [ -c "$node" ] || fatal "this test needs a $node"; done
 config false >"$WORK/config.yaml"

@@ -14,8 +14,10 @@ READY='virtpod-guest: ready'
 LAST_CPU=$(($(nproc --all) - 1))
 REST_CPUS=0
 [ "$LAST_CPU" -le 1 ] || REST_CPUS=0-$((LAST_CPU - 1))
-# seconds that a VM may take to run, and its guest to come up: under nested emulation minutes
-READY_LIMIT=${READY_LIMIT:-60}
+# limits of time are for a machine of today; on an emulated one everything takes this many times as long
+SLOW=${VIRTPOD_TEST_SLOW:-1}
+V2='' # the host's groups are in the one tree of cgroup v2
+[ ! -e /sys/fs/cgroup/cgroup.controllers ] || V2=yes
 TESTS=0 FAILED=0 TAG='' HANDLER_PID='' WORK='' ROOT='' VP=()
 declare -A RUN_PID=() CON_FD=() CON_PID=()
 
@@ -142,7 +144,7 @@ wait_line() { # FILE REGEX SECONDS [FROM [PID]]
 	: >>"$1"
 	exec {fd}< <(exec tail -n "+${4:-1}" "${pid[@]}" -f -- "$1" 2>/dev/null)
 	tail_pid=$!
-	timeout "$3" grep -a -m1 -E -- "$2" <&"$fd"
+	timeout $(($3 * SLOW)) grep -a -m1 -E -- "$2" <&"$fd"
 	status=$?
 	kill "$tail_pid" 2>/dev/null
 	exec {fd}<&-
@@ -153,18 +155,19 @@ wait_line() { # FILE REGEX SECONDS [FROM [PID]]
 # A process of anybody's has ended; by pidfd.
 wait_gone() { # PID SECONDS
 	echo "$1" >"$WORK/pid"
-	timeout "$2" pidwait -F "$WORK/pid"
+	timeout $(($2 * SLOW)) pidwait -F "$WORK/pid"
 	[ "$?" -ne 124 ]
 }
 
 wait_for() { # NAME EXPRESSION SECONDS: `virtpod wait`
-	timeout "$(($3 + 5))" "${VP[@]}" wait "vmi/$1" --for="$2" --timeout="$3s"
+	local limit=$(($3 * SLOW))
+	timeout "$((limit + 5))" "${VP[@]}" wait "vmi/$1" --for="$2" --timeout="${limit}s"
 }
 
 # A VMI's JSON makes FILTER true, now or after some change; by a watch.
 vmi_when() { # NAME FILTER SECONDS
 	local watch fd status
-	exec {fd}< <(exec timeout "$3" "${VP[@]}" get vmi "$1" -w -o json)
+	exec {fd}< <(exec timeout $(($3 * SLOW)) "${VP[@]}" get vmi "$1" -w -o json)
 	watch=$!
 	jq -en "first(inputs | select($2))" <&"$fd" >/dev/null
 	status=$?
@@ -297,7 +300,7 @@ run_start() { # NAME FILE [OPTION...]
 
 # run says on stderr when its VM runs.
 run_running() { # NAME
-	wait_line "$WORK/$1.err" Running "$READY_LIMIT" 1 "${RUN_PID[$1]}" >/dev/null && return
+	wait_line "$WORK/$1.err" Running 60 1 "${RUN_PID[$1]}" >/dev/null && return
 	diag "$1 does not run: $(cat "$WORK/$1.err")"
 	return 1
 }
@@ -335,7 +338,7 @@ console_open() { # NAME
 	script -qfec "exec $(printf '%q ' "${VP[@]}" console "$name")" /dev/null \
 		<"$fifo" >"$WORK/$name.con" 2>&1 &
 	CON_PID[$name]=$!
-	wait_line "$WORK/$name.con" "$READY" "$READY_LIMIT" 1 "${CON_PID[$name]}" >/dev/null && return
+	wait_line "$WORK/$name.con" "$READY" 60 1 "${CON_PID[$name]}" >/dev/null && return
 	diag "$name: no '$READY' on its console:"
 	diag "$(tail -n 5 "$WORK/$name.con")"
 	return 1
@@ -411,19 +414,45 @@ parent_of() { # PID
 	status_of "$1" PPid
 }
 
-cgroup_of() { # PID CONTROLLER: the group's folder
+# The folder of the group that a thread is in. On v2 only cpuset goes by threads: all else is the pod's.
+cgroup_of() { # TID CONTROLLER
 	local path
-	path=$(awk -F: -v c="$2" '$2 == c { print $3 }' "/proc/$1/cgroup")
-	if [ -n "$path" ]; then
-		echo "/sys/fs/cgroup/$2$path"
-	else
-		echo "/sys/fs/cgroup$(sed -n 's/^0:://p' "/proc/$1/cgroup")" # v2 has one for all
+	if [ -n "$V2" ]; then
+		path=$(sed -n 's/^0:://p' "/proc/$1/cgroup")
+		[ "$2" = cpuset ] || path=${path%/*}
+		echo "/sys/fs/cgroup$path"
+		return
 	fi
+	path=$(awk -F: -v c="$2" '$2 == c { print $3 }' "/proc/$1/cgroup")
+	echo "/sys/fs/cgroup/$2$path"
 }
 
 # How many descriptors of a process are of this file, as the kernel calls it.
 descriptors_of() { # PID REGEX
 	find "/proc/$1/fd" -mindepth 1 -printf '%l\n' 2>/dev/null | grep -cE "^$2\$"
+}
+
+threads_file() { # GROUP: the file of it that lists threads, and takes them
+	if [ -n "$V2" ]; then echo "$1/cgroup.threads"; else echo "$1/tasks"; fi
+}
+
+# In bytes; "max" or a huge number when there is none.
+memory_limit() { # PID
+	if [ -n "$V2" ]; then
+		cat "$(cgroup_of "$1" memory)/memory.max"
+	else
+		cat "$(cgroup_of "$1" memory)/memory.limit_in_bytes"
+	fi
+}
+
+# Have a process of our own join the groups that say which devices a pod's processes may open, and
+# try; prints what went wrong. By a redirection, so that no child's device is opened.
+opens_as() { # PID FILE MODE
+	local group
+	group=$(cgroup_of "$1" devices)
+	[ -z "$V2" ] || group+=/emu
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	bash -c 'echo $$ >"$1/cgroup.procs" && eval "exec 3'"$3"'$2"' - "$group" "$2" 2>&1
 }
 
 # tid, name and allowed CPUs of each thread of a process

@@ -90,7 +90,7 @@ other_root() {
 	handler_start "$OTHER_ROOT" || { not_ok "a second root has its own handler" "$(tail -n 1 "$WORK/handler.log")"; HANDLER_PID=$first; return; }
 	"$BUILD/virtpod" --root "$OTHER_ROOT" apply -f "$WORK/config.yaml" >/dev/null
 	vmi vt-othercpu dedicated >"$WORK/other.json"
-	timeout 20 "$BUILD/virtpod" --root "$OTHER_ROOT" run -f "$WORK/other.json" --rm >"$WORK/other.err" 2>&1
+	timeout $((20 * SLOW)) "$BUILD/virtpod" --root "$OTHER_ROOT" run -f "$WORK/other.json" --rm >"$WORK/other.err" 2>&1
 	status=$?
 	is "two roots: a CPU that the other holds is refused" "$status" 3
 	like "two roots: the message names the root that holds it" "$(cat "$WORK/other.err")" "$ROOT([^.]|$)"
@@ -128,6 +128,7 @@ deleted_after() {
 # With nobody else to start one, the client that waits brings a new handler.
 run_survives() {
 	local pid here=/sys/fs/cgroup/pids/vptest-$$
+	[ -z "$V2" ] || here=/sys/fs/cgroup/vptest-$$
 	# the client's group, which its handler must not stay in
 	mkdir "$here"
 	echo $$ >"$here/cgroup.procs"
@@ -146,13 +147,17 @@ run_survives() {
 	handler_start "$ROOT" || fatal "no new handler: $(tail -n 1 "$WORK/handler.log")"
 }
 
+after() { # MS: as seconds, on a machine that is as slow as this one
+	printf '%d.%03d' $(($1 * SLOW / 1000)) $(($1 * SLOW % 1000))
+}
+
 # Killed so many milliseconds after the client began: each time somewhere else in the start.
 killed_in_start() { # MS
 	local client fd
 	"$BUILD/virtpod" --root "$ROOT" create -f "$WORK/$VM.json" >/dev/null 2>&1 &
 	client=$!
 	exec {fd}<> <(:)
-	read -r -t "$(printf '0.%03d' "$1")" -u "$fd" # nothing comes: a timer
+	read -r -t "$(after "$1")" -u "$fd" # nothing comes: a timer
 	exec {fd}>&-
 	kill -KILL "$client" 2>/dev/null
 	handler_kill
@@ -169,7 +174,7 @@ killed_in_stop() { # MS
 	wait_for $VM 'jsonpath={.status.phase}=Running' 30 >/dev/null
 	vp delete vmi $VM --grace-period 0 --wait=false >/dev/null
 	exec {fd}<> <(:)
-	read -r -t "$(printf '0.%03d' "$1")" -u "$fd"
+	read -r -t "$(after "$1")" -u "$fd"
 	exec {fd}>&-
 	handler_kill
 	handler_start "$ROOT" || fatal "no new handler: $(tail -n 1 "$WORK/handler.log")"

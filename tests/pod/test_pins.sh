@@ -36,22 +36,30 @@ first_line() {
 
 # Cpusets of others that hold a CPU.
 other_sets() {
+	[ -z "$V2" ] || return 0
 	find /sys/fs/cgroup/cpuset -mindepth 1 -maxdepth 1 -type d ! -name "*${TAG:-none}*" \
 		-exec grep -lE "[0-9]" {}/cpuset.cpus \; 2>/dev/null
 }
 
 # The kernel can give this CPU to one set only when no set beside ours holds it; that is up to the host.
-exclusivity() { # FLAG of the vCPU's cpuset
-	local others
+# On v2 it gives CPUs to a whole pod only: tests/lab has those.
+exclusivity() { # GROUP of the vCPUs
+	local others flag
 	others=$OTHERS$(other_sets)
+	if [ -n "$V2" ]; then
+		is "the kernel's: none" "$(cat "$1/cpuset.cpus.partition")" member
+		is "inspect: exclusivity" "$(jq -r .exclusivity "$WORK/inspect.json")" ledger
+		return
+	fi
+	flag=$(cat "$1/cpuset.cpu_exclusive")
 	if [ -z "$others" ]; then
-		is "exclusively" "$1" 1
+		is "exclusively" "$flag" 1
 	else
-		is "not exclusively, as others hold the CPU in theirs" "$1" 0
+		is "not exclusively, as others hold the CPU in theirs" "$flag" 0
 		diag "$others"
 	fi
 	is "inspect: exclusivity" "$(jq -r .exclusivity "$WORK/inspect.json")" \
-		"$([ "$1" = 1 ] && echo kernel || echo ledger)"
+		"$([ "$flag" = 1 ] && echo kernel || echo ledger)"
 }
 
 cpusets() {
@@ -61,9 +69,9 @@ cpusets() {
 	vcpu=$(cgroup_of "$tid" cpuset) emu=$(cgroup_of "$Q" cpuset)
 	isnt "the vCPU thread's cpuset is not QEMU's" "$vcpu" "$emu"
 	is "its cpuset holds its CPU alone" "$(cat "$vcpu/cpuset.cpus")" "$CPU"
-	exclusivity "$(cat "$vcpu/cpuset.cpu_exclusive")"
+	exclusivity "$vcpu"
 	is "QEMU's own cpuset has the others" "$(cat "$emu/cpuset.cpus")" "$REST"
-	is "one thread is in it" "$(cat "$vcpu/tasks")" "$tid"
+	is "one thread is in it" "$(cat "$(threads_file "$vcpu")")" "$tid"
 	is "the handler leaves the CPU alone, too" "$(status_of "$HANDLER_PID" Cpus_allowed_list)" "$REST"
 	check "the host's list of holders names the VM" grep -F "$ROOT" /run/virtpod.cpus
 	is "inspect: the vCPU's thread and its CPU" "$(jq -c '[.processes[].threads[] |
@@ -78,7 +86,7 @@ meddling() {
 	local tid vcpu emu out status
 	tid=$(vcpu_tids "$Q") vcpu=$(cgroup_of "$tid" cpuset) emu=$(cgroup_of "$Q" cpuset)
 	kill -STOP "$HANDLER_PID" # it would repair this, at a time of its own choosing
-	echo "$tid" >"$emu/tasks"
+	echo "$tid" >"$(threads_file "$emu")"
 	is "the thread was moved" "$(status_of "$tid" Cpus_allowed_list)" "$REST"
 	kill -CONT "$HANDLER_PID"
 	out=$(vp verify $ONE 2>&1)
@@ -86,7 +94,7 @@ meddling() {
 	is "verify: a moved vCPU thread is a violation" "$status" 1
 	like "it names the thread" "$out" "$tid"
 	like "what was wanted and what is" "$out" "$CPU.*$REST|$REST.*$CPU"
-	echo "$tid" >"$vcpu/tasks"
+	echo "$tid" >"$(threads_file "$vcpu")"
 	taskset -pc "$CPU" "$tid" >/dev/null
 	check "verify: content again when it is back" vp verify $ONE
 }

@@ -89,6 +89,7 @@ static void plans_are_as_written(void **state)
 	is_golden("isolate", true);
 	is_golden("small", false);
 	is_golden("requests", true);
+	is_golden("realtime", true);
 }
 
 static void kvm_or_leave_to_emulate(void **state)

@@ -4,6 +4,9 @@
  * certainty that nothing stays. The tests run in a child of the test program: whatever ends it
  * (a failed assertion, a sanitizer, a time limit), the parent kills and removes what is left, and
  * calls leftovers a failure.
+ *
+ * A test of what both kinds of hosts have speaks with fix_either and the paths below. What one kind
+ * alone has is in a program of its own, which on the other kind tests what is there instead.
  */
 #pragma once
 
@@ -29,8 +32,8 @@
 
 #define UID_A	      "0a0a0a0a-1111-4222-8333-000000000001"
 #define UID_B	      "0b0b0b0b-1111-4222-8333-000000000002"
-#define TEST_SECONDS  60
-#define EXIT_FAILED   99 /* a child's set-up failed; no test expects this status */
+#define TEST_SECONDS  300 /* only a test program that hangs takes as long */
+#define EXIT_FAILED   99  /* a child's set-up failed; no test expects this status */
 #define CHILDREN_MAX  16
 #define CGROUP_MOUNTS "/sys/fs/cgroup"
 
@@ -41,27 +44,83 @@ struct fixture {
 };
 
 static char fix_tag[9];
+static bool fix_v2;	 /* what the kernel has: one tree with all controllers */
 static char fix_dir[64]; /* an empty directory, removed with its content at the end */
+
+/* How the two kinds of hosts spell the same thing. */
+static inline const char *fix_either(const char *v1, const char *v2)
+{
+	return fix_v2 ? v2 : v1;
+}
+
+/* Name and path below our top groups of what holds a process that has entered the pod. */
+static inline const char *fix_emu(const char *pod)
+{
+	static char sub[128];
+
+	(void)snprintf(sub, sizeof sub, "%s%s", pod, fix_either("", "/emu"));
+	return sub;
+}
+
+/* The hierarchies that a pod's groups are in, NULL at the end; v2's one directory has no name. */
+static inline const char *const *fix_hiers(void)
+{
+	static const char *const v1[] = {"cpuset",  "memory",  "pids", "cpu",
+					 "devices", "unified", NULL};
+	static const char *const v2[] = {"", NULL};
+
+	return fix_v2 ? v2 : v1;
+}
+
+/* Our top group in a hierarchy and what `sub` adds; v2 has all hierarchies in one. */
+static inline const char *fix_path(const char *hier, const char *sub, const char *file)
+{
+	static char path[512];
+
+	(void)snprintf(path, sizeof path, CGROUP_MOUNTS "/%s/virtpod-%s%s%s%s", fix_v2 ? "" : hier,
+		       fix_tag, sub, file ? "/" : "", file ? file : "");
+	return path;
+}
+
+static inline bool fix_entry(const char *dir, char *ret, size_t size)
+{
+	_cleanup_dir_ DIR *d = opendir(dir);
+	struct dirent *de;
+
+	while (d && (de = readdir(d)))
+		if (strstr(de->d_name, fix_tag)) {
+			(void)snprintf(ret, size, "%.200s/%.200s", dir, de->d_name);
+			return true;
+		}
+	return false;
+}
 
 /* A directory entry of a hierarchy that bears our tag, in `ret`; false: there is none. */
 static inline bool fix_find_group(char *ret, size_t size)
 {
 	_cleanup_dir_ DIR *mounts = opendir(CGROUP_MOUNTS);
-	struct dirent *m, *g;
+	struct dirent *m;
 
+	if (fix_entry(CGROUP_MOUNTS, ret, size))
+		return true;
 	while (mounts && (m = readdir(mounts))) {
 		char path[512];
-		_cleanup_dir_ DIR *dir = NULL;
 
 		(void)snprintf(path, sizeof path, CGROUP_MOUNTS "/%s", m->d_name);
-		dir = m->d_name[0] == '.' ? NULL : opendir(path);
-		while (dir && (g = readdir(dir)))
-			if (strstr(g->d_name, fix_tag)) {
-				(void)snprintf(ret, size, "%s/%s", m->d_name, g->d_name);
-				return true;
-			}
+		if (m->d_name[0] != '.' && fix_entry(path, ret, size))
+			return true;
 	}
 	return false;
+}
+
+/* The process leaves the pod's group of one hierarchy; false: the kernel says no. */
+static inline bool fix_leave(const char *hier, pid_t pid)
+{
+	char path[128], number[16];
+
+	(void)snprintf(path, sizeof path, CGROUP_MOUNTS "/%s/cgroup.procs", fix_v2 ? "" : hier);
+	(void)snprintf(number, sizeof number, "%d", (int)pid);
+	return file_write_at(AT_FDCWD, path, number) == 0;
 }
 
 /* Kill and remove every pod of the tag; an error is printed and returned. */
@@ -192,25 +251,31 @@ static inline int fix_wait(struct fixture *f, pid_t pid)
 	return status;
 }
 
-/* A control file of our groups as the kernel gives it, by plain path; the last newline removed. */
+/* A control file of our groups as the kernel gives it; the last newline removed. */
 static inline const char *fix_file(const char *hier, const char *sub, const char *file)
 {
 	static char text[8192];
-	char path[512];
+	const char *path = fix_path(hier, sub, file);
 
-	(void)snprintf(path, sizeof path, CGROUP_MOUNTS "/%s/virtpod-%s%s/%s", hier, fix_tag, sub,
-		       file);
 	if (file_read_line_at(AT_FDCWD, path, text, sizeof text) < 0)
 		fail_msg("%s: %s", path, strerror(errno));
 	return text;
 }
 
+/* Somebody else writes a control file of our groups; 0 or a negative errno. */
+static inline int fix_write(const char *hier, const char *sub, const char *file, const char *text)
+{
+	return file_write_at(AT_FDCWD, fix_path(hier, sub, file), text);
+}
+
 static inline bool fix_group_there(const char *hier, const char *sub)
 {
-	char path[512];
+	return access(fix_path(hier, sub, NULL), F_OK) == 0;
+}
 
-	(void)snprintf(path, sizeof path, CGROUP_MOUNTS "/%s/virtpod-%s%s", hier, fix_tag, sub);
-	return access(path, F_OK) == 0;
+static inline void fix_make_group(const char *hier, const char *sub)
+{
+	assert_int_equal(mkdir_p_at(AT_FDCWD, fix_path(hier, sub, NULL), 0755), 0);
 }
 
 /* SIGKILL to all that a cgroup.procs file lists. */
@@ -279,6 +344,7 @@ static inline int fix_main(int (*run)(void))
 	int status;
 	pid_t pid;
 
+	fix_v2 = access(CGROUP_MOUNTS "/cgroup.controllers", F_OK) == 0;
 	if (getrandom(&random, sizeof random, 0) != sizeof random)
 		return 1;
 	(void)snprintf(fix_tag, sizeof fix_tag, "%08x", random);

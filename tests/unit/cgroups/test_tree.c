@@ -51,6 +51,8 @@ static void refuse_everywhere(struct fixture *f, const char *uid)
 	assert_int_equal(cgroup_pod_has_task(f->host, uid, getpid(), &yes, NULL), -EINVAL);
 	assert_int_equal(cgroup_pod_kill(f->host, uid, NULL), -EINVAL);
 	assert_int_equal(cgroup_pod_events(f->host, uid, &fd, NULL), -EINVAL);
+	assert_int_equal(cgroup_pod_partition_events(f->host, uid, &fd, NULL), -EINVAL);
+	assert_int_equal(cgroup_pod_repair(f->host, uid, NULL), -EINVAL);
 	assert_int_equal(cgroup_pod_empty(f->host, uid, &yes, NULL), -EINVAL);
 	assert_int_equal(cgroup_pod_destroy(f->host, uid, NULL), -EINVAL);
 	assert_int_equal(cgroup_pod_read(f->host, uid, &j, NULL), -EINVAL);
@@ -95,48 +97,72 @@ static struct tree *open_tree(void)
 	return t;
 }
 
+/* Trees of both kinds, whatever this host is; no path of them is opened. */
+static const struct tree of_v1 = {.tag = "0123abcd"}, of_v2 = {.v2 = true, .tag = "0123abcd"};
+
 static void test_paths(void **state)
 {
-	struct tree *t = open_tree();
-	char path[TREE_PATH_MAX], want[TREE_PATH_MAX];
+	static const struct {
+		enum tree_node node;
+		const char *v1, *v2;
+	} want[] = {
+		{NODE_ROOT, ".", "."},
+		{NODE_TOP, "virtpod-0123abcd", "virtpod-0123abcd"},
+		{NODE_POD, "virtpod-0123abcd/pod-" UID_A, "virtpod-0123abcd/pod-" UID_A},
+		{NODE_EMU, "virtpod-0123abcd/pod-" UID_A "/emu",
+		 "virtpod-0123abcd/pod-" UID_A "/emu"},
+		{NODE_VCPU, "virtpod-0123abcd/pod-" UID_A "/vcpu",
+		 "virtpod-0123abcd/pod-" UID_A "/vcpu"},
+		{NODE_SIDE, "virtpod-0123abcd." UID_A ".vcpu", "virtpod-0123abcd." UID_A},
+		{NODE_SIDE_EMU, NULL, "virtpod-0123abcd." UID_A "/emu"},
+		{NODE_SIDE_VCPU, NULL, "virtpod-0123abcd." UID_A "/vcpu"},
+	};
+	char path[TREE_PATH_MAX];
 
 	(void)state;
-	assert_int_equal(tree_path(t, NODE_TOP, NULL, path, NULL), 0);
-	(void)snprintf(want, sizeof want, "virtpod-%s", fix_tag);
-	assert_string_equal(path, want);
-	assert_int_equal(tree_path(t, NODE_POD, embedded_nul, path, NULL), 0);
-	(void)snprintf(want, sizeof want, "virtpod-%s/pod-" UID_A, fix_tag);
-	assert_string_equal(path, want);
-	assert_int_equal(tree_path(t, NODE_VCPU, UID_A, path, NULL), 0);
-	(void)snprintf(want, sizeof want, "virtpod-%s/pod-" UID_A "/vcpu", fix_tag);
-	assert_string_equal(path, want);
-	assert_int_equal(tree_path(t, NODE_SIDE, UID_A, path, NULL), 0);
-	(void)snprintf(want, sizeof want, "virtpod-%s." UID_A ".vcpu", fix_tag);
-	assert_string_equal(path, want);
-	tree_free(t);
+	for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
+		if (want[i].v1) {
+			assert_int_equal(tree_path(&of_v1, want[i].node, UID_A, path, NULL), 0);
+			assert_string_equal(path, want[i].v1);
+		}
+		assert_int_equal(tree_path(&of_v2, want[i].node, embedded_nul, path, NULL), 0);
+		assert_string_equal(path, want[i].v2);
+		if (want[i].node > NODE_TOP)
+			assert_int_equal(tree_path(&of_v2, want[i].node, "..", path, NULL),
+					 -EINVAL);
+	}
 }
 
 static void test_names_back_to_uids(void **state)
 {
-	struct tree *t = open_tree();
+	static const char side[] = "virtpod-0123abcd." UID_A;
+	static const char v1_side[] = "virtpod-0123abcd." UID_A ".vcpu";
+	const struct tree *const trees[] = {&of_v1, &of_v2};
 	char uid[TREE_UID_LEN + 1] = "unset";
-	char name[128];
 
 	(void)state;
-	assert_false(tree_uid_of(t, NODE_TOP, "pod-", uid));
-	assert_false(tree_uid_of(t, NODE_TOP, "pod-x", uid));
-	assert_false(tree_uid_of(t, NODE_TOP, "pod-" UID_A "x", uid));
-	assert_false(tree_uid_of(t, NODE_TOP, UID_A, uid));
-	assert_false(tree_uid_of(t, NODE_ROOT, "virtpod-deadbeef." UID_A ".vcpu", uid));
-	(void)snprintf(name, sizeof name, "virtpod-%s." UID_A, fix_tag);
-	assert_false(tree_uid_of(t, NODE_ROOT, name, uid));
-	assert_string_equal(uid, "unset");
-	assert_true(tree_uid_of(t, NODE_TOP, "pod-" UID_B, uid));
-	assert_string_equal(uid, UID_B);
-	(void)snprintf(name, sizeof name, "virtpod-%s." UID_A ".vcpu", fix_tag);
-	assert_true(tree_uid_of(t, NODE_ROOT, name, uid));
-	assert_string_equal(uid, UID_A);
-	tree_free(t);
+	for (size_t i = 0; i < ARRAY_SIZE(trees); i++) {
+		const struct tree *t = trees[i];
+
+		assert_false(tree_uid_of(t, NODE_TOP, "pod-", uid));
+		assert_false(tree_uid_of(t, NODE_TOP, "pod-x", uid));
+		assert_false(tree_uid_of(t, NODE_TOP, "pod-" UID_A "x", uid));
+		assert_false(tree_uid_of(t, NODE_TOP, "emu", uid));
+		assert_false(tree_uid_of(t, NODE_TOP, UID_A, uid));
+		assert_false(tree_uid_of(t, NODE_ROOT, "virtpod-0123abcd", uid));
+		assert_false(tree_uid_of(t, NODE_ROOT, "virtpod-0123abcd." UID_A ".", uid));
+		assert_false(tree_uid_of(t, NODE_ROOT, "virtpod-0123abcd." UID_A "0", uid));
+		assert_false(tree_uid_of(t, NODE_ROOT, "virtpod-deadbeef." UID_A ".vcpu", uid));
+		assert_false(tree_uid_of(t, NODE_ROOT, "virtpod-deadbeef." UID_A, uid));
+		/* a name of the other kind of host is none of ours */
+		assert_false(tree_uid_of(t, NODE_ROOT, t->v2 ? v1_side : side, uid));
+		assert_string_equal(uid, "unset");
+		assert_true(tree_uid_of(t, NODE_TOP, "pod-" UID_B, uid));
+		assert_string_equal(uid, UID_B);
+		assert_true(tree_uid_of(t, NODE_ROOT, t->v2 ? side : v1_side, uid));
+		assert_string_equal(uid, UID_A);
+		(void)snprintf(uid, sizeof uid, "unset");
+	}
 }
 
 static void test_root_is_read_only_and_files_are_plain_names(void **state)
@@ -144,19 +170,23 @@ static void test_root_is_read_only_and_files_are_plain_names(void **state)
 	struct fixture *f = *state;
 	struct cgroup_pod_spec spec = fix_spec(UID_A);
 	struct tree *t = open_tree();
-	struct group root = {t, HIER_CPUSET, NODE_ROOT, NULL};
-	struct group pod = {t, HIER_CPUSET, NODE_POD, UID_A};
+	enum tree_hier hier = fix_v2 ? HIER_UNIFIED : HIER_CPUSET;
+	struct group root = {t, hier, NODE_ROOT, NULL};
+	struct group pod = {t, hier, NODE_POD, UID_A};
+	const char *tasks = fix_either("tasks", "cgroup.procs");
+	const char *cpus = fix_either("cpuset.cpus", "cpuset.cpus.effective");
+	_cleanup_free_ char *up = xasprintf("../%s", tasks), *up2 = xasprintf("../../%s", cpus);
 	_cleanup_free_ char *text = NULL;
 	int fd = -1;
 
 	fix_create(f, &spec);
-	assert_int_equal(group_read(&root, "cpuset.cpus", &text, NULL), 0);
-	assert_int_equal(group_write(&root, "tasks", "0", NULL), -EPERM);
-	assert_int_equal(group_open(&root, "tasks", O_RDWR, &fd, NULL), -EPERM);
+	assert_int_equal(group_read(&root, cpus, &text, NULL), 0);
+	assert_int_equal(group_write(&root, tasks, "0", NULL), -EPERM);
+	assert_int_equal(group_open(&root, tasks, O_RDWR, &fd, NULL), -EPERM);
 	assert_int_equal(group_make(&root, NULL), -EPERM);
 	assert_int_equal(group_remove(&root, NULL), -EPERM);
-	assert_int_equal(group_write(&pod, "../tasks", "0", NULL), -EINVAL);
-	assert_int_equal(group_write(&pod, "../../cpuset.cpus", "0", NULL), -EINVAL);
+	assert_int_equal(group_write(&pod, up, "0", NULL), -EINVAL);
+	assert_int_equal(group_write(&pod, up2, "0", NULL), -EINVAL);
 	assert_int_equal(group_open(&pod, "/etc/passwd", O_RDONLY, &fd, NULL), -EINVAL);
 	assert_int_equal(group_open(&pod, "..", O_RDONLY, &fd, NULL), -EINVAL);
 	assert_int_equal(fd, -1);
@@ -165,12 +195,15 @@ static void test_root_is_read_only_and_files_are_plain_names(void **state)
 
 static void test_members_text(void **state)
 {
-	struct tree *t = open_tree();
+	char nothing[] = ""; /* what /proc/PID/cgroup has before our paths; no fd here is used */
+	struct tree v1 = {.root = {nothing, nothing, nothing, nothing, nothing, nothing}};
+	struct tree *t = &v1;
 	struct group pod = {t, HIER_PIDS, NODE_POD, UID_A};
 	struct group uni = {t, HIER_UNIFIED, NODE_POD, UID_A};
 	char text[512];
 
 	(void)state;
+	memcpy(v1.tag, fix_tag, sizeof v1.tag);
 	(void)snprintf(text, sizeof text, "8:pids:/virtpod-%s/pod-" UID_A "\n", fix_tag);
 	assert_true(members_at(text, &pod));
 	assert_false(members_at(text, &uni));
@@ -191,7 +224,30 @@ static void test_members_text(void **state)
 	assert_false(members_at("", &pod));
 	assert_false(members_at("8:pids", &pod));
 	assert_false(members_at(":::\n::\n:\n", &uni));
-	tree_free(t);
+}
+
+/* Threaded children are below the pod, in either place; it is one pod whatever the place. */
+static void test_members_text_of_v2(void **state)
+{
+	char nothing[] = "";
+	struct tree v2 = {.v2 = true, .tag = "0123abcd", .root = {nothing}};
+	struct group pod = {&v2, HIER_UNIFIED, NODE_POD, UID_A};
+	struct group side = {&v2, HIER_UNIFIED, NODE_SIDE, UID_A};
+	struct group side_emu = {&v2, HIER_UNIFIED, NODE_SIDE_EMU, UID_A};
+	static const char in_pod[] = "0::/virtpod-0123abcd/pod-" UID_A "/vcpu\n";
+	static const char in_side[] = "0::/virtpod-0123abcd." UID_A "/emu\n";
+	static const char in_v1_side[] = "0::/virtpod-0123abcd." UID_A ".vcpu\n";
+
+	(void)state;
+	for (int i = HIER_UNIFIED + 1; i < HIER_MAX; i++)
+		v2.fd[i] = -1;
+	assert_true(members_below(in_pod, &pod));
+	assert_false(members_at(in_pod, &pod));
+	assert_false(members_below(in_pod, &side));
+	assert_true(members_below(in_side, &side));
+	assert_true(members_at(in_side, &side_emu));
+	assert_false(members_below(in_side, &pod));
+	assert_false(members_below(in_v1_side, &side));
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
@@ -205,6 +261,7 @@ static int run(void)
 		T(test_names_back_to_uids),
 		T(test_root_is_read_only_and_files_are_plain_names),
 		T(test_members_text),
+		T(test_members_text_of_v2),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

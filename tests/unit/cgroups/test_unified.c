@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What works in the cgroup2 tree without any controller: device programs and threaded groups. The
- * pod's own v1 device list allows everything here, so that only the program can refuse.
+ * What works in the cgroup2 tree without any controller, on both kinds of hosts: device programs and
+ * threaded groups. The pods have no list of devices here, so that only the test's program can refuse.
  */
 #include "tests/unit/cgroups/fixture.h"
 
@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
 static struct tree *tree;
@@ -25,16 +26,11 @@ static int teardown(void **state)
 	return fix_teardown(state);
 }
 
-/* A pod whose v1 list lets all character and block devices of majors 1 and 7 through. */
 static void create_open_pod(struct fixture *f, int *ret_fd)
 {
-	static const struct cgroup_device all[] = {{'c', 1, 0, true, "rwm"},
-						   {'b', 1, 0, true, "rwm"}};
 	struct cgroup_pod_spec spec = fix_spec(UID_A);
 	struct group g = {tree, HIER_UNIFIED, NODE_POD, UID_A};
 
-	spec.devices = all;
-	spec.n_devices = ARRAY_SIZE(all);
 	fix_create(f, &spec);
 	assert_int_equal(group_open_dir(&g, ret_fd, NULL), 0);
 }
@@ -171,20 +167,78 @@ static void test_query_and_second_program(void **state)
 	assert_int_equal(device_bpf_query(fd, ids, 1, &n, &err), -ENOSPC);
 }
 
-static void test_build_limits(void **state)
+static bool text_is(int fd, const char *want)
 {
-	static struct bpf_insn insns[DEVICE_BPF_MAX_INSNS];
-	static struct cgroup_device list[DEVICE_BPF_MAX_DEVICES + 1];
-	unsigned n = 0;
+	_cleanup_free_ char *text = NULL;
+	struct err err = {0};
 
-	(void)state;
-	for (unsigned i = 0; i < ARRAY_SIZE(list); i++)
-		list[i] = (struct cgroup_device){'c', i, i, false, "rwm"};
-	assert_int_equal(device_bpf_build(list, DEVICE_BPF_MAX_DEVICES, insns, &n, NULL), 0);
-	assert_int_equal(n, DEVICE_BPF_MAX_INSNS);
-	assert_int_equal(device_bpf_build(list, ARRAY_SIZE(list), insns, &n, NULL), -E2BIG);
-	list[0].access = "x";
-	assert_int_equal(device_bpf_build(list, 1, insns, &n, NULL), -EINVAL);
+	if (device_bpf_text(fd, &text, &err) < 0)
+		fail_msg("%s", err.msg);
+	if (!str_eq(text, want))
+		print_error("it says: %s\n", text);
+	return str_eq(text, want);
+}
+
+/* Somebody else's program, which allows all; its id. */
+static uint32_t attach_foreign(int group_fd, unsigned n_insns)
+{
+	static struct bpf_insn insns[4096];
+	struct bpf_prog_info info = {0};
+	union bpf_attr attr = {0};
+	int prog;
+
+	for (unsigned i = 0; i < n_insns; i++)
+		insns[i] = (struct bpf_insn){.code = BPF_ALU64 | BPF_MOV | BPF_K, .imm = 1};
+	insns[n_insns - 1] = (struct bpf_insn){.code = BPF_JMP | BPF_EXIT};
+	attr.prog_type = BPF_PROG_TYPE_CGROUP_DEVICE;
+	attr.insns = (uintptr_t)insns;
+	attr.insn_cnt = n_insns;
+	attr.license = (uintptr_t) "GPL";
+	prog = (int)syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof attr);
+	assert_true(prog >= 0);
+	attr = (union bpf_attr){0};
+	attr.info.bpf_fd = (uint32_t)prog;
+	attr.info.info_len = sizeof info;
+	attr.info.info = (uintptr_t)&info;
+	assert_int_equal(syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &attr, sizeof attr), 0);
+	attr = (union bpf_attr){0};
+	attr.target_fd = (uint32_t)group_fd;
+	attr.attach_bpf_fd = (uint32_t)prog;
+	attr.attach_type = BPF_CGROUP_DEVICE;
+	attr.attach_flags = BPF_F_ALLOW_MULTI;
+	assert_int_equal(syscall(SYS_bpf, BPF_PROG_ATTACH, &attr, sizeof attr), 0);
+	(void)close(prog);
+	return info.id;
+}
+
+/* What is attached, out of the kernel: exactly the list, entries of one device merged. */
+static void test_text(void **state)
+{
+	struct fixture *f = *state;
+	const struct cgroup_device list[] = {{'c', 1, 3, false, "r"},
+					     {'c', 10, 232, false, "mwr"},
+					     {'b', 7, 0, true, "rm"},
+					     {'c', 1, 3, false, "w"}};
+	_cleanup_fd_ int fd = -1, again = -1;
+	_cleanup_free_ char *want = NULL;
+	struct err err = {0};
+	uint32_t id, foreign, large;
+
+	create_open_pod(f, &fd);
+	assert_true(text_is(fd, "a *:* rwm"));
+	assert_int_equal(device_bpf_attach(fd, list, ARRAY_SIZE(list), &id, &err), 0);
+	assert_true(text_is(fd, "c 1:3 rw\nc 10:232 rwm\nb 7:* rm"));
+	/* nobody's list but a program's, small or too large for any of ours: it has no words here */
+	foreign = attach_foreign(fd, 2);
+	large = attach_foreign(fd, DEVICE_BPF_MAX_INSNS + 1);
+	want = xasprintf("c 1:3 rw\nc 10:232 rwm\nb 7:* rm\nprogram %u\nprogram %u", foreign,
+			 large);
+	assert_true(text_is(fd, want));
+	assert_int_equal(cgroup_pod_destroy(f->host, UID_A, &err), 0);
+
+	create_open_pod(f, &again);
+	assert_int_equal(device_bpf_attach(again, NULL, 0, &id, &err), 0);
+	assert_true(text_is(again, ""));
 }
 
 static void test_largest_program_loads(void **state)
@@ -227,20 +281,32 @@ static int two_threads(void *arg)
 	return pthread_create(&thread, NULL, idle_thread, arg) ? EXIT_FAILED : fix_idle(NULL);
 }
 
+/* v2 makes them with the pod; on v1 nothing but these functions does. */
+static void create_threaded_pod(struct fixture *f)
+{
+	struct cgroup_pod_spec spec = fix_spec(UID_A);
+	struct err err = {0};
+
+	CPU_SET((int)sysconf(_SC_NPROCESSORS_ONLN) - 1, &spec.vcpu);
+	fix_create(f, &spec);
+	if (fix_v2)
+		return;
+	assert_int_equal(threaded_make(tree, UID_A, NODE_EMU, &err), 0);
+	assert_int_equal(threaded_make(tree, UID_A, NODE_VCPU, &err), 0);
+}
+
 static void test_threaded_groups(void **state)
 {
 	struct fixture *f = *state;
-	struct cgroup_pod_spec spec = fix_spec(UID_A);
 	struct err err = {0};
 	char want[16];
 	int p[2];
 	pid_t pid, tid, stranger;
 	bool ours;
 
-	fix_create(f, &spec);
-	assert_int_equal(threaded_make(tree, UID_A, NODE_EMU, &err), 0);
-	assert_int_equal(threaded_make(tree, UID_A, NODE_VCPU, &err), 0);
+	create_threaded_pod(f);
 	assert_string_equal(fix_file("unified", "/pod-" UID_A "/vcpu", "cgroup.type"), "threaded");
+	assert_string_equal(fix_file("unified", "/pod-" UID_A "/emu", "cgroup.type"), "threaded");
 	assert_string_equal(fix_file("unified", "/pod-" UID_A, "cgroup.type"), "domain threaded");
 	assert_int_equal(threaded_make(tree, UID_A, NODE_VCPU, &err), -EEXIST);
 	err_clear(&err);
@@ -277,7 +343,7 @@ static int run(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(test_program_decides),	  T(test_read_and_write_together),
-		T(test_query_and_second_program), T(test_build_limits),
+		T(test_query_and_second_program), T(test_text),
 		T(test_largest_program_loads),	  T(test_attach_wants_a_group),
 		T(test_threaded_groups),
 	};

@@ -56,6 +56,21 @@ static void test_sections(void **state)
 	assert_true(strstr(text, "admit") < strstr(text, "total"));
 }
 
+static void test_memory(void **state)
+{
+	_cleanup_free_ char *text = printed(
+		"{\"vm\": {}, \"processes\": [], \"memory\": {\"lockedBytes\": 1048576, "
+		"\"guest\": [{\"policy\": \"bind:1\", \"pageBytes\": 2097152, \"nodes\": "
+		"{\"1\": 201326592}}, {\"policy\": \"bind:0\", \"pageBytes\": 4096, \"nodes\": "
+		"{\"0\": 1048576}}]}}");
+
+	(void)state;
+	has(text, "MEMORY\n"
+		  "  on node 1          192.0 MiB, policy bind:1, pages of 2.0 MiB\n"
+		  "  on node 0          1.0 MiB, policy bind:0\n"
+		  "  locked             1.0 MiB\n");
+}
+
 /* What is missing must never look like what is good. */
 static void test_bad_and_missing(void **state)
 {
@@ -77,6 +92,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sections),
+		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_bad_and_missing),
 	};
 

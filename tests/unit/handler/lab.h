@@ -38,7 +38,7 @@
 
 #define UID_A	    "0a0a0a0a-1111-4222-8333-000000000001"
 #define UID_B	    "0b0b0b0b-1111-4222-8333-000000000002"
-#define LAB_SECONDS 60 /* only a test program that hangs takes as long */
+#define LAB_SECONDS 300 /* only a test program that hangs takes as long */
 
 struct lab {
 	struct handler h;

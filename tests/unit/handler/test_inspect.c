@@ -85,19 +85,13 @@ static void qemu_main(int report)
 /* A child that is in none of the pod's groups any more. */
 static void stray_main(int report)
 {
-	_cleanup_dir_ DIR *mounts = opendir(CGROUP_MOUNTS);
-	struct dirent *de;
 	pid_t self = getpid();
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)prctl(PR_SET_NAME, "qemu-system-x86");
-	while (mounts && (de = readdir(mounts))) {
-		char path[300];
-
-		(void)snprintf(path, sizeof path, CGROUP_MOUNTS "/%s/cgroup.procs", de->d_name);
-		if (de->d_name[0] != '.')
-			(void)file_write_at(AT_FDCWD, path, "0");
-	}
+	for (const char *const *hier = fix_hiers(); *hier; hier++)
+		if (!fix_leave(*hier, self))
+			_exit(EXIT_FAILED);
 	if (write(report, &self, sizeof self) != sizeof self)
 		_exit(EXIT_FAILED);
 	_exit(fix_idle(NULL));

@@ -91,6 +91,9 @@ static const struct lie lies[] = {
 	{"kernelThreads", "kernelThreads[0].name", "null"},
 	{"kernelThreads", "kernelThreads[0].cpus", "'0-1'"},
 	{"kernelThreads", "kernelThreads[0].groups[0]", "'vcpu'"},
+	{"scheduling", "processes[1].threads[4].policy", "'SCHED_FIFO'"},
+	{"scheduling", "processes[1].threads[5].policy", "'SCHED_IDLE'"},
+	{"scheduling", "processes[0].threads[0].priority", "1"},
 	{"cpusets", "cgroup.cpuset.vcpu.cpus", "'1'"},
 	{"cpusets", "cgroup.cpuset.vcpu", "null"},
 	{"cpusets", "cgroup.cpuset.emu.cpus", "'0-1,3'"},
@@ -267,6 +270,101 @@ static void test_kvm(void **state)
 	change(report, "processes[1].threads[3].name", "'CPU 0/KVM'");
 	change(report, "processes[1].threads[4].name", "'CPU 1/KVM'");
 	expect(&f.p, report, "", "KVM is used");
+	fixture_done(&f);
+}
+
+/* Two guest nodes of 96 MiB in huge pages, vCPU 1 realtime. */
+static void make_placed(json_t *plan, json_t *report)
+{
+	change(plan, "hugepageSize", "2097152");
+	change(plan, "numaPassthrough", "true");
+	change(plan, "realtimeVcpus", "'1'");
+	change(plan, "memoryNodes", "'0-1'");
+	change(plan, "cells",
+	       "[{'hostNodes': '0', 'vcpus': '0', 'memory': 100663296, 'distances': [10, 20]},"
+	       " {'hostNodes': '1', 'vcpus': '1', 'memory': 100663296, 'distances': [20, 10]}]");
+	change(report, "memory.guest",
+	       "[{'policy': 'bind:0', 'pageBytes': 2097152, 'nodes': {'0': 100663296}},"
+	       " {'policy': 'bind:1', 'pageBytes': 2097152, 'nodes': {'1': 100663296}}]");
+	change(report, "memory.lockedBytes", "1048576");
+	change(report, "cgroup.cpuset.emu.mems", "'0-1'");
+	change(report, "cgroup.cpuset.vcpu.mems", "'0-1'");
+	change(report, "processes[1].limits[8].soft", "'unlimited'");
+	change(report, "processes[1].threads[4].policy", "'SCHED_FIFO'");
+	change(report, "processes[1].threads[4].priority", "1");
+}
+
+static void test_placement(void **state)
+{
+	static const struct lie wrong[] = {
+		{"memoryNodes", "cgroup.cpuset.emu.mems", "'0'"},
+		{"memoryNodes", "cgroup.cpuset.vcpu.mems", "null"},
+		{"guestMemory", "memory.guest", "null"},
+		{"guestMemory", "memory.guest[1]", NULL},
+		{"guestMemory", "memory.guest[0].policy", "'default'"},
+		{"guestMemory", "memory.guest[0].pageBytes", "4096"},
+		{"guestMemory", "memory.guest[0].nodes", "{'0': 100663295}"},
+		{"guestMemory", "memory.guest[1].nodes", "{'1': 98566144, '0': 2097152}"},
+		{"lockedMemory", "memory.lockedBytes", "0"},
+		{"lockedMemory", "memory.lockedBytes", "null"},
+		{"lockedMemory", "processes[1].limits[8].soft", "'8388608'"},
+		{"scheduling", "processes[1].threads[4].policy", "'SCHED_OTHER'"},
+		{"scheduling", "processes[1].threads[4].priority", "2"},
+		{"scheduling", "processes[1].threads[3].policy", "'SCHED_FIFO'"},
+	};
+	_cleanup_json_ json_t *plan = json_deep_copy(golden_plan);
+	_cleanup_json_ json_t *report = json_deep_copy(golden);
+	struct fixture f;
+
+	(void)state;
+	make_placed(plan, report);
+	fixture_make(&f, plan);
+	expect(&f.p, report, "", "memory where it should be");
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		_cleanup_json_ json_t *copy = json_deep_copy(report);
+
+		change(copy, wrong[i].path, wrong[i].value);
+		expect(&f.p, copy, wrong[i].wants, wrong[i].path);
+	}
+	fixture_done(&f);
+}
+
+/* Of ordinary pages any number is fine, where it is fine. */
+static void test_bound_memory(void **state)
+{
+	_cleanup_json_ json_t *plan = json_deep_copy(golden_plan);
+	_cleanup_json_ json_t *report = json_deep_copy(golden);
+	struct fixture f;
+
+	(void)state;
+	change(plan, "cells",
+	       "[{'hostNodes': '0', 'vcpus': '0-1', 'memory': 201326592, 'distances': [10]}]");
+	fixture_make(&f, plan);
+	expect(&f.p, report, "guestMemory", "nothing is bound");
+	change(report, "memory.guest",
+	       "[{'policy': 'bind:0', 'pageBytes': 4096, 'nodes': {'0': 4096}}]");
+	expect(&f.p, report, "", "a page on node 0");
+	change(report, "memory.guest[0].nodes", "{'0': 4096, '1': 4096}");
+	expect(&f.p, report, "guestMemory", "a page on node 1");
+	fixture_done(&f);
+}
+
+/* Without dedicated CPUs huge pages may be anywhere, and must be all there. */
+static void test_unbound_pages(void **state)
+{
+	_cleanup_json_ json_t *plan = json_deep_copy(golden_plan);
+	_cleanup_json_ json_t *report = json_deep_copy(golden);
+	struct fixture f;
+
+	(void)state;
+	change(plan, "hugepageSize", "2097152");
+	fixture_make(&f, plan);
+	change(report, "memory.guest",
+	       "[{'policy': 'default', 'pageBytes': 2097152, 'nodes': {'0': 199229440, '1': "
+	       "2097152}}]");
+	expect(&f.p, report, "", "on two nodes");
+	change(report, "memory.guest[0].nodes", "{'0': 199229440}");
+	expect(&f.p, report, "guestMemory", "one page is missing");
 	fixture_done(&f);
 }
 
@@ -453,6 +551,9 @@ int main(void)
 		cmocka_unit_test(test_link_lies),
 		cmocka_unit_test(test_plan_lies),
 		cmocka_unit_test(test_kvm),
+		cmocka_unit_test(test_placement),
+		cmocka_unit_test(test_bound_memory),
+		cmocka_unit_test(test_unbound_pages),
 		cmocka_unit_test(test_exclusivity),
 		cmocka_unit_test(test_ledger),
 		cmocka_unit_test(test_isolated_emulator),

@@ -46,7 +46,7 @@ static inline void pod_open(struct pod *p, const char *qemu)
 {
 	int sv[2], listener;
 
-	*p = (struct pod){.dir = "/tmp/virtpod-test-XXXXXX", .events = json_array()};
+	*p = (struct pod){.dir = "/var/tmp/virtpod-test-XXXXXX", .events = json_array()};
 	if (qemu)
 		(void)snprintf(p->qemu, sizeof p->qemu, "%s", qemu);
 	else

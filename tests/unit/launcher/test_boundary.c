@@ -44,7 +44,8 @@ static int setup(void **state)
 	struct err err = {0};
 
 	(void)state;
-	pod = (struct pod){.dir = "/tmp/virtpod-test-XXXXXX", .events = json_array(), .qemu = QEMU};
+	pod = (struct pod){
+		.dir = "/var/tmp/virtpod-test-XXXXXX", .events = json_array(), .qemu = QEMU};
 	assert_non_null(mkdtemp(pod.dir));
 	pod.dirfd = open(pod.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	pod.outcome = openat(pod.dirfd, "outcome", O_RDWR | O_CREAT | O_CLOEXEC, 0600);

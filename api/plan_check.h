@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Between api/plan_json.c and plan_check.c only: cells as JSON, and what members say of each other. */
+#pragma once
+
+#include "api/plan.h"
+
+#define PLAN_MAX_BYTES ((uint64_t)1 << 52) /* 4 PiB: sums of sizes stay far inside 64 bits */
+
+json_t *plan_cells_to_json(const struct plan *p);
+int plan_cells_from_json(const json_t *list, struct plan *p, struct err *err);
+void plan_cells_free(struct plan *p);
+
+/* -EBADMSG when two members contradict each other. */
+int plan_check(const struct plan *p, struct err *err);

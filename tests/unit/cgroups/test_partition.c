@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * v2's partitions: a pod that has its CPUs to itself, by the kernel's word. v1 has nothing of it, which
+ * is what is tested there. A partition leaves the host a CPU, so it takes three; where there are two,
+ * what is tested is that nothing is promised. The last CPU is the vCPU's, the one before the emulator's.
+ */
+#include "tests/unit/cgroups/cpuset.h"
+
+#include <poll.h>
+
+#define SIDE_A	  "." UID_A
+#define SIDE_B	  "." UID_B
+#define PARTITION "cpuset.cpus.partition"
+#define BESIDE	  ".beside" /* a group beside the pods' that somebody else made */
+
+static int teardown(void **state)
+{
+	(void)rmdir(fix_path("", BESIDE, NULL));
+	return fix_teardown(state);
+}
+
+static struct cgroup_pod_spec side_spec(const char *uid)
+{
+	struct cgroup_pod_spec s = two_cpu_spec(uid, true);
+
+	s.emu = one(last_cpu - 1);
+	s.emu_own = s.exclusive = true;
+	return s;
+}
+
+static const char *cpu_text(int cpu)
+{
+	static char text[16];
+
+	(void)snprintf(text, sizeof text, "%d", cpu);
+	return text;
+}
+
+static cpu_set_t root_cpus(void)
+{
+	char text[CPUS_TEXT_MAX];
+	cpu_set_t set;
+
+	assert_int_equal(file_read_line_at(AT_FDCWD, CGROUP_MOUNTS "/cpuset.cpus.effective", text,
+					   sizeof text),
+			 0);
+	assert_int_equal(cpus_parse(text, &set), 0);
+	return set;
+}
+
+/* The controllers of the root are switched on by the first pod, and stay. */
+static void make_beside(struct fixture *f, const char *cpus)
+{
+	struct cgroup_pod_spec spec = fix_spec(UID_B);
+	struct err err = {0};
+
+	fix_create(f, &spec);
+	assert_int_equal(cgroup_pod_destroy(f->host, UID_B, &err), 0);
+	fix_make_group("", BESIDE);
+	assert_int_equal(fix_write("", BESIDE, "cpuset.cpus", cpus), 0);
+}
+
+static bool valid(const char *side)
+{
+	char child[64];
+
+	(void)snprintf(child, sizeof child, "%s/vcpu", side);
+	return str_eq(fix_file("", side, PARTITION), "root") &&
+	       str_eq(fix_file("", child, PARTITION), "isolated");
+}
+
+static void refused(struct fixture *f, const struct cgroup_pod_spec *spec, int code,
+		    const char *words)
+{
+	struct err err = {0};
+
+	assert_int_equal(cgroup_pod_create(f->host, spec, &err), code);
+	if (!strstr(err.msg, words))
+		fail_msg("'%s' lacks '%s'", err.msg, words);
+}
+
+static void test_pod_has_its_cpus_to_itself(void **state)
+{
+	struct fixture *f = *state;
+	struct cgroup_device null_all = {'c', 1, 3, false, "rwm"};
+	struct cgroup_pod_spec spec = side_spec(UID_A);
+	cpu_set_t before = root_cpus(), set;
+	struct err err = {0};
+	json_t *j;
+
+	spec.limits.pids_max = 33;
+	spec.devices = &null_all;
+	spec.n_devices = 1;
+	CPU_SET(0, &spec.mems);
+	fix_create(f, &spec);
+	assert_true(valid(SIDE_A));
+	assert_string_equal(fix_file("", SIDE_A, "pids.max"), "33");
+	assert_string_equal(fix_file("", SIDE_A, "cpuset.mems"), "0");
+	assert_string_equal(fix_file("", SIDE_A "/vcpu", "cgroup.type"), "threaded");
+	assert_false(fix_group_there("", ""));
+	j = read_pod(f, UID_A);
+	assert_string_equal(json_string_value(json_object_get(j, "exclusivity")), "kernel");
+	assert_string_equal(text_at(j, "cpuset", "partition", "pod"), "root");
+	assert_string_equal(text_at(j, "cpuset", "partition", "vcpu"), "isolated");
+	assert_string_equal(text_at(j, "cpuset", "emu", "effectiveCpus"), cpu_text(last_cpu - 1));
+	assert_string_equal(text_at(j, "cpuset", "vcpu", "effectiveCpus"), cpu_text(last_cpu));
+	assert_int_equal(json_array_size(json_object_get(j, "devices")), 1);
+	json_decref(j);
+
+	/* everybody else has the rest, this process too, and gets them back */
+	set = root_cpus();
+	assert_false(CPU_ISSET(last_cpu, &set) || CPU_ISSET(last_cpu - 1, &set));
+	assert_true(CPU_COUNT(&set) == CPU_COUNT(&before) - 2);
+	assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
+	assert_false(CPU_ISSET(last_cpu, &set) || CPU_ISSET(last_cpu - 1, &set));
+	assert_int_equal(cgroup_pod_destroy(f->host, UID_A, &err), 0);
+	set = root_cpus();
+	assert_true(CPU_EQUAL(&set, &before));
+}
+
+/* A VM that is started again gets the CPUs that it had: they are free when the pod is gone. */
+static void test_again_and_again(void **state)
+{
+	struct fixture *f = *state;
+	struct cgroup_pod_spec a = side_spec(UID_A), b = side_spec(UID_B);
+	struct err err = {0};
+
+	for (int i = 0; i < 10; i++) {
+		fix_create(f, i % 2 ? &a : &b);
+		assert_int_equal(cgroup_pod_destroy(f->host, i % 2 ? UID_A : UID_B, &err), 0);
+	}
+}
+
+static void test_threads_in_a_partition(void **state)
+{
+	struct fixture *f = *state;
+	struct cgroup_pod_spec spec = side_spec(UID_A);
+	cpu_set_t set, emu = one(last_cpu - 1), vcpu = one(last_cpu);
+	_cleanup_fd_ int events = -1;
+	struct pollfd p = {.events = POLLPRI};
+	struct err err = {0};
+	struct threads t;
+	char text[256];
+	pid_t pid, tid;
+	bool yes;
+	json_t *j;
+	int cpu;
+
+	fix_create(f, &spec);
+	tid = start_threads(f, &t, UID_A, &pid);
+	ask_cpus(&t, &set, &cpu);
+	assert_true(CPU_EQUAL(&set, &emu));
+	assert_int_equal(cgroup_pod_place(f->host, UID_A, getpid(), CGROUP_VCPU, &err), -EPERM);
+	err_clear(&err);
+	assert_int_equal(cgroup_pod_place(f->host, UID_A, tid, CGROUP_VCPU, &err), 0);
+	ask_cpus(&t, &set, &cpu);
+	assert_true(CPU_EQUAL(&set, &vcpu));
+	assert_int_equal(cpu, last_cpu);
+	j = read_pod(f, UID_A);
+	assert_true(tasks_are(j, "emu", pid, 0));
+	assert_true(tasks_are(j, "vcpu", tid, 0));
+	json_decref(j);
+	assert_int_equal(cgroup_pod_has_task(f->host, UID_A, tid, &yes, &err), 0);
+	assert_true(yes);
+
+	/* removal, events and kill look into this place, too */
+	assert_int_equal(cgroup_pod_destroy(f->host, UID_A, &err), -EBUSY);
+	err_clear(&err);
+	assert_true(valid(SIDE_A));
+	assert_int_equal(cgroup_pod_events(f->host, UID_A, &events, &err), 0);
+	p.fd = events;
+	assert_true(pread(events, text, sizeof text, 0) > 0);
+	assert_int_equal(poll(&p, 1, 0), 0);
+	assert_int_equal(cgroup_pod_kill(f->host, UID_A, &err), 0);
+	assert_true(WIFSIGNALED(fix_wait(f, pid)));
+	assert_int_equal(poll(&p, 1, 10000), 1);
+	assert_int_equal(cgroup_pod_destroy(f->host, UID_A, &err), 0);
+	assert_false(fix_group_there("", SIDE_A));
+	stop_threads(&t);
+}
+
+/* Nothing is made: the write would succeed, and end the partition of who has the CPU. */
+static void test_who_has_the_cpu_is_named(void **state)
+{
+	struct fixture *f = *state;
+	struct cgroup_pod_spec a = side_spec(UID_A), b = side_spec(UID_B);
+	struct err err = {0};
+
+	make_beside(f, cpu_text(last_cpu));
+	refused(f, &a, -ENOTSUP, BESIDE "/cpuset.cpus holds CPUs ");
+	refused(f, &a, -ENOTSUP, cpu_text(last_cpu));
+	assert_false(fix_group_there("", SIDE_A));
+	assert_int_equal(fix_write("", BESIDE, "cpuset.cpus", "0"), 0);
+	fix_create(f, &b);
+	refused(f, &a, -ENOTSUP, SIDE_B "/cpuset.cpus holds CPUs ");
+	assert_false(fix_group_there("", SIDE_A));
+	assert_true(valid(SIDE_B));
+	assert_int_equal(cgroup_pod_destroy(f->host, UID_B, &err), 0);
+	fix_create(f, &a);
+	assert_true(valid(SIDE_A));
+}
+
+static void test_taken_cpu_is_nobody_elses(void **state)
+{
+	struct fixture *f = *state;
+	struct cgroup_pod_spec a = side_spec(UID_A), b = two_cpu_spec(UID_B, true);
+	cpu_set_t both = one(0);
+	struct err err = {0};
+	char words[64];
+
+	(void)snprintf(words, sizeof words, "CPUs %d asked for, but offline or in a partition",
+		       last_cpu);
+	fix_create(f, &a);
+	refused(f, &b, -EINVAL, words);
+	assert_false(fix_group_there("", ""));
+	CPU_ZERO(&b.vcpu);
+	fix_create(f, &b);
+	assert_true(exclusivity_is(f, UID_B, NULL));
+	/* a pool that grows onto it: granted less than asked for, which is an error */
+	CPU_SET(last_cpu, &both);
+	assert_int_equal(cgroup_pod_set_emu_cpus(f->host, UID_B, &both, &err), -EIO);
+	assert_non_null(strstr(err.msg, "the kernel grants 0"));
+	assert_true(valid(SIDE_A));
+}
+
+/* The host has the CPU, but somebody gave our top group fewer. */
+static void test_fewer_cpus_than_asked_for(void **state)
+{
+	struct fixture *f = *state;
+	struct cgroup_pod_spec a = two_cpu_spec(UID_A, false), b = two_cpu_spec(UID_B, false);
+
+	fix_create(f, &a);
+	assert_int_equal(fix_write("", "", "cpuset.cpus", "0"), 0);
+	CPU_SET(last_cpu, &b.emu);
+	refused(f, &b, -EIO, "the kernel grants 0");
+	assert_false(fix_group_there("", "/pod-" UID_B));
+	assert_true(fix_group_there("", "/pod-" UID_A));
+}
+
+static void test_events_tell_of_an_overlap(void **state)
+{
+	struct fixture *f = *state;
+	struct cgroup_pod_spec a = side_spec(UID_A), b = two_cpu_spec(UID_B, false);
+	struct pollfd p = {.events = POLLPRI};
+	_cleanup_fd_ int fd = -1;
+	struct err err = {0};
+	char text[256];
+	int none = -1;
+	ssize_t n;
+	json_t *j;
+
+	make_beside(f, "0");
+	fix_create(f, &a);
+	assert_int_equal(cgroup_pod_partition_events(f->host, UID_A, &fd, &err), 0);
+	p.fd = fd;
+	assert_true(pread(fd, text, sizeof text, 0) > 0);
+	assert_int_equal(poll(&p, 1, 0), 0);
+	assert_int_equal(fix_write("", BESIDE, "cpuset.cpus", cpu_text(last_cpu)), 0);
+	assert_int_equal(poll(&p, 1, 10000), 1);
+	assert_true(p.revents & POLLPRI);
+	n = pread(fd, text, sizeof text - 1, 0);
+	assert_true(n > 0);
+	text[n] = 0;
+	assert_non_null(strstr(text, "root invalid ("));
+	assert_true(exclusivity_is(f, UID_A, "ledger"));
+	j = read_pod(f, UID_A);
+	assert_non_null(strstr(text_at(j, "cpuset", "partition", "pod"), "root invalid ("));
+	json_decref(j);
+
+	fix_create(f, &b);
+	assert_int_equal(cgroup_pod_partition_events(f->host, UID_B, &none, &err), -ENOENT);
+	assert_int_equal(none, -1);
+}
+
+static void assert_in_place(struct fixture *f, pid_t pid, pid_t tid)
+{
+	cpu_set_t set, emu = one(last_cpu - 1), vcpu = one(last_cpu);
+	json_t *j = read_pod(f, UID_A);
+
+	assert_true(tasks_are(j, "emu", pid, 0));
+	assert_true(tasks_are(j, "vcpu", tid, 0));
+	json_decref(j);
+	assert_int_equal(sched_getaffinity(pid, sizeof set, &set), 0);
+	assert_true(CPU_EQUAL(&set, &emu));
+	assert_int_equal(sched_getaffinity(tid, sizeof set, &set), 0);
+	assert_true(CPU_EQUAL(&set, &vcpu));
+}
+
+static void test_repair(void **state)
+{
+	struct fixture *f = *state;
+	struct cgroup_pod_spec spec = side_spec(UID_A);
+	struct err err = {0};
+	struct threads t;
+	pid_t pid, tid;
+
+	make_beside(f, "0");
+	fix_create(f, &spec);
+	tid = start_threads(f, &t, UID_A, &pid);
+	assert_int_equal(cgroup_pod_place(f->host, UID_A, tid, CGROUP_VCPU, &err), 0);
+	assert_int_equal(cgroup_pod_repair(f->host, UID_A, &err), 0);
+
+	/* as long as the cause stands it is named, and nothing is tried */
+	assert_int_equal(fix_write("", BESIDE, "cpuset.cpus", cpu_text(last_cpu)), 0);
+	assert_false(valid(SIDE_A));
+	assert_int_equal(cgroup_pod_repair(f->host, UID_A, &err), -ENOTSUP);
+	assert_non_null(strstr(err.msg, BESIDE "/cpuset.cpus holds CPUs "));
+	err_clear(&err);
+	assert_false(valid(SIDE_A));
+	assert_int_equal(fix_write("", BESIDE, "cpuset.cpus", "0"), 0);
+	assert_int_equal(cgroup_pod_repair(f->host, UID_A, &err), 1);
+	assert_true(valid(SIDE_A));
+	assert_true(exclusivity_is(f, UID_A, "kernel"));
+	assert_in_place(f, pid, tid);
+	assert_int_equal(cgroup_pod_repair(f->host, UID_A, &err), 0);
+
+	/* the children's alone */
+	assert_int_equal(fix_write("", SIDE_A "/vcpu", PARTITION, "member"), 0);
+	assert_true(exclusivity_is(f, UID_A, "ledger"));
+	assert_int_equal(cgroup_pod_repair(f->host, UID_A, &err), 1);
+	assert_true(valid(SIDE_A));
+	assert_in_place(f, pid, tid);
+	/* and both */
+	assert_int_equal(fix_write("", SIDE_A, PARTITION, "member"), 0);
+	assert_false(valid(SIDE_A));
+	assert_int_equal(cgroup_pod_repair(f->host, UID_A, &err), 1);
+	assert_true(valid(SIDE_A));
+	assert_in_place(f, pid, tid);
+	stop_threads(&t);
+}
+
+static void test_cpus_of_a_partition_do_not_change(void **state)
+{
+	struct fixture *f = *state;
+	struct cgroup_pod_spec spec = side_spec(UID_A);
+	cpu_set_t zero = one(0);
+	struct err err = {0};
+
+	fix_create(f, &spec);
+	assert_int_equal(cgroup_pod_set_emu_cpus(f->host, UID_A, &zero, &err), -EINVAL);
+	assert_non_null(strstr(err.msg, "is a partition"));
+	assert_string_equal(fix_file("", SIDE_A "/emu", "cpuset.cpus"), cpu_text(last_cpu - 1));
+	assert_true(valid(SIDE_A));
+}
+
+static void test_both_places_are_one_namespace(void **state)
+{
+	struct fixture *f = *state;
+	struct cgroup_pod_spec a = side_spec(UID_A), b = two_cpu_spec(UID_B, false);
+	struct err err = {0};
+	char **uids = NULL;
+	size_t n = 0;
+
+	fix_create(f, &a);
+	fix_create(f, &b);
+	assert_int_equal(cgroup_list(f->host, &uids, &n, &err), 0);
+	assert_int_equal(n, 2);
+	assert_string_equal(uids[0], UID_A);
+	assert_string_equal(uids[1], UID_B);
+	cgroup_list_free(uids, n);
+	/* a uid is taken in either place */
+	a.exclusive = false;
+	a.emu = one(0);
+	CPU_ZERO(&a.vcpu);
+	refused(f, &a, -EEXIST, UID_A);
+	b = side_spec(UID_B);
+	refused(f, &b, -EEXIST, UID_B);
+	assert_true(valid(SIDE_A));
+	assert_int_equal(cgroup_pod_destroy(f->host, UID_B, &err), 0);
+	assert_true(valid(SIDE_A));
+}
+
+/* After a crash while it was made: no vCPUs' group yet, no partition, or one of two. */
+static void test_half_made_is_removed(void **state)
+{
+	struct fixture *f = *state;
+	struct cgroup_pod_spec spec = side_spec(UID_A);
+	cpu_set_t before = root_cpus(), after;
+	struct err err = {0};
+	char left[512];
+
+	fix_make_group("", SIDE_A);
+	assert_true(cgroup_pod_repair(f->host, UID_A, &err) < 0);
+	err_clear(&err);
+	assert_int_equal(cgroup_pod_destroy(f->host, UID_A, &err), 0);
+	assert_false(fix_find_group(left, sizeof left));
+	fix_create(f, &spec);
+	assert_int_equal(rmdir(fix_path("", SIDE_A "/vcpu", NULL)), 0);
+	assert_string_equal(fix_file("", SIDE_A, PARTITION), "root");
+	assert_int_equal(cgroup_pod_destroy(f->host, UID_A, &err), 0);
+	assert_false(fix_find_group(left, sizeof left));
+	after = root_cpus();
+	assert_true(CPU_EQUAL(&before, &after));
+}
+
+static void test_failed_create_undoes_itself(void **state)
+{
+	struct fixture *f = *state;
+	struct cgroup_pod_spec spec = side_spec(UID_A);
+	char left[512];
+
+	spec.limits.cpu_quota_us = 10;
+	spec.limits.cpu_period_us = 100000;
+	refused(f, &spec, -EINVAL, "cpu.max");
+	assert_false(fix_find_group(left, sizeof left));
+}
+
+/* All CPUs of the host: the kernel keeps one for everybody else, so this can't be had. */
+static void test_no_cpu_left_for_the_host(void **state)
+{
+	struct fixture *f = *state;
+	struct cgroup_pod_spec spec = fix_spec(UID_A);
+	cpu_set_t before = root_cpus(), after;
+	char left[512];
+
+	spec.emu_own = spec.exclusive = true;
+	for (int cpu = 1; cpu <= last_cpu; cpu++)
+		CPU_SET(cpu, &spec.vcpu);
+	refused(f, &spec, -ENOTSUP, "partition 'root' was asked for, the kernel says");
+	assert_false(fix_find_group(left, sizeof left));
+	after = root_cpus();
+	assert_true(CPU_EQUAL(&before, &after));
+}
+
+static void test_plain_pods_have_none(void **state)
+{
+	struct fixture *f = *state;
+	struct cgroup_pod_spec spec = two_cpu_spec(UID_A, true);
+	struct err err = {0};
+	int fd = -1;
+	json_t *j;
+
+	fix_create(f, &spec);
+	assert_true(exclusivity_is(f, UID_A, "ledger"));
+	j = read_pod(f, UID_A);
+	assert_string_equal(text_at(j, "cpuset", "partition", "pod"), "member");
+	assert_string_equal(text_at(j, "cpuset", "partition", "vcpu"), "member");
+	json_decref(j);
+	assert_int_equal(cgroup_pod_repair(f->host, UID_A, &err), 0);
+	assert_int_equal(cgroup_pod_repair(f->host, UID_B, &err), -ENOENT);
+	err_clear(&err);
+	assert_int_equal(cgroup_pod_partition_events(f->host, UID_A, &fd, &err), -ENOENT);
+	assert_int_equal(fd, -1);
+}
+
+static void test_v1_has_none(void **state)
+{
+	struct fixture *f = *state;
+	struct cgroup_pod_spec spec = two_cpu_spec(UID_A, true);
+	struct err err = {0};
+	int fd = -1;
+	json_t *j;
+
+	spec.exclusive = true;
+	fix_create(f, &spec);
+	assert_true(exclusivity_is(f, UID_A, "kernel"));
+	j = read_pod(f, UID_A);
+	assert_non_null(json_object_get(json_object_get(j, "cpuset"), "vcpu"));
+	assert_null(json_object_get(json_object_get(j, "cpuset"), "partition"));
+	json_decref(j);
+	assert_int_equal(access(fix_path("cpuset", "/pod-" UID_A, "cpuset.cpus"), F_OK), 0);
+	assert_int_equal(access(fix_path("cpuset", "/pod-" UID_A, PARTITION), F_OK), -1);
+	assert_int_equal(cgroup_pod_partition_events(f->host, UID_A, &fd, &err), -ENOENT);
+	assert_non_null(strstr(err.msg, "v1 has no partitions"));
+	assert_int_equal(fd, -1);
+	err_clear(&err);
+	assert_int_equal(cgroup_pod_repair(f->host, UID_A, &err), 0);
+	assert_int_equal(cgroup_pod_repair(f->host, UID_B, &err), -ENOENT);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, fix_setup, teardown)
+
+static int run(void)
+{
+	const struct CMUnitTest v1[] = {T(test_v1_has_none)};
+	const struct CMUnitTest two_cpus[] = {
+		T(test_plain_pods_have_none),
+		T(test_no_cpu_left_for_the_host),
+		T(test_fewer_cpus_than_asked_for),
+	};
+	const struct CMUnitTest v2[] = {
+		T(test_plain_pods_have_none),
+		T(test_no_cpu_left_for_the_host),
+		T(test_fewer_cpus_than_asked_for),
+		T(test_pod_has_its_cpus_to_itself),
+		T(test_again_and_again),
+		T(test_threads_in_a_partition),
+		T(test_who_has_the_cpu_is_named),
+		T(test_taken_cpu_is_nobody_elses),
+		T(test_events_tell_of_an_overlap),
+		T(test_repair),
+		T(test_cpus_of_a_partition_do_not_change),
+		T(test_both_places_are_one_namespace),
+		T(test_half_made_is_removed),
+		T(test_failed_create_undoes_itself),
+	};
+
+	if (!have_cpus(2))
+		return 1;
+	if (!fix_v2)
+		return cmocka_run_group_tests(v1, NULL, NULL);
+	return last_cpu < 2 ? cmocka_run_group_tests(two_cpus, NULL, NULL)
+			    : cmocka_run_group_tests(v2, NULL, NULL);
+}
+
+int main(void)
+{
+	return fix_main(run);
+}

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A guest under KVM, with emulation not allowed: what QEMU holds, what the pod may open, and the limits
 # that only a machine with CAP_SYS_RESOURCE lets a handler raise.
+export VIRTPOD_TEST_SLOW=${VIRTPOD_TEST_SLOW:-8}
 # shellcheck source=tests/pod/lib.sh
 source "$(dirname "$0")/../pod/lib.sh"
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The installed project on a host with systemd: virtpod starts the unit, and VMs with their groups,
 # partitions and pins outlive whatever is done to it and to systemd itself.
+export VIRTPOD_TEST_SLOW=${VIRTPOD_TEST_SLOW:-8}
 # shellcheck source=tests/pod/lib.sh
 source "$(dirname "$0")/../pod/lib.sh"
 
@@ -42,7 +43,7 @@ vms() {
 	nad lab 10.187.7.1/24 >"$WORK/lab.json"
 	check "VMs are created" vp apply -f "$WORK/lab.json" -f "$WORK/$PINNED.json" -f "$WORK/$SHARED.json"
 	for vm in $PINNED $SHARED; do
-		vmi_when "$vm" '.status.phase == ("Running", "Failed")' $READY_LIMIT
+		vmi_when "$vm" '.status.phase == ("Running", "Failed")' 60
 		[ "$(vp get vmi "$vm" -o json | jq -r .status.phase)" = Running ] ||
 			fatal "$vm does not run: $(vp get vmi "$vm" -o json | jq -c .status)"$'\n'"$(journalctl -u $UNIT --no-pager -o cat)"
 	done
@@ -78,7 +79,7 @@ state() {
 
 # shellcheck disable=SC2317 # called by check
 answers() { # NAME
-	console_open "$1" && guest "$1" cpus 120 | grep -q '^ok' && console_close "$1"
+	console_open "$1" && guest "$1" cpus | grep -q '^ok' && console_close "$1"
 }
 
 same() { # AFTER-WHAT
@@ -111,11 +112,11 @@ systemd_itself() {
 overlap() {
 	check "set-property AllowedCPUs=$PINS" systemctl set-property system.slice AllowedCPUs=$PINS
 	check "an overlap is in the status" \
-		vmi_when $PINNED '[.status.conditions[] | select(.type == "virtpod.io/Exclusive" and .status == "False")] != []' 120
+		vmi_when $PINNED '[.status.conditions[] | select(.type == "virtpod.io/Exclusive" and .status == "False")] != []' 30
 	like "with who it is" "$(condition $PINNED virtpod.io/Exclusive)" 'system\.slice'
 	check "and cured" systemctl set-property system.slice AllowedCPUs=0-1
 	check "the partition is repaired" vmi_when $PINNED '[.status.conditions[] |
-		select(.type == "virtpod.io/Exclusive" and .status == "False")] == []' 120
+		select(.type == "virtpod.io/Exclusive" and .status == "False")] == []' 30
 	same "after the overlap"
 }
 
@@ -163,7 +164,6 @@ ended() {
 	check "systemd still runs well" systemctl is-system-running --wait
 }
 
-READY_LIMIT=240 # an emulated node
 REST_CPUS=0-1
 pod_begin
 [ -d /run/systemd/system ] || fatal "this test needs systemd as init"

@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* The object was admitted when it was created, perhaps by another version of this program. */
 int step_admit(struct pod *pod, struct err *err)
@@ -66,6 +67,20 @@ static int check_descriptors(const struct plan *plan, struct err *err)
 		       n, SOCK_MAX_FDS);
 }
 
+/* Without a root of its own the pod opens the host's /dev/kvm, as a user that is in no group. */
+static int check_kvm_node(const struct plan *plan, struct err *err)
+{
+	struct stat st;
+
+	if (plan->accel != ACCEL_KVM || plan->isolation.mount ||
+	    (stat("/dev/kvm", &st) == 0 && (st.st_mode & 06) == 06))
+		return 0;
+	return err_set(
+		err, -ENOTSUP,
+		"virtpod.io/isolation: mount=off leaves the pod the host's /dev/kvm, which is "
+		"not for every user here: chmod o+rw /dev/kvm, or leave the layer on");
+}
+
 int step_plan(struct pod *pod, struct err *err)
 {
 	int r;
@@ -75,6 +90,8 @@ int step_plan(struct pod *pod, struct err *err)
 	if (r < 0)
 		return r;
 	r = check_descriptors(pod->plan, err);
+	if (r == 0)
+		r = check_kvm_node(pod->plan, err);
 	if (r == 0)
 		r = memory_check(pod, err);
 	if (r < 0)

@@ -25,10 +25,10 @@ all() { # prefix command-before path...: each one a program that must be there
 
 # SHAPE PROGRAM...: the lines of tests/lab/suites, or the one asked for
 suites() {
-	awk -v shape="${LAB_SHAPE:-}" -v tests="${LAB_TESTS:-}" '
+	sed -e ':a' -e '/\\$/N; s/\\\n//; ta' tests/lab/suites | awk -v shape="${LAB_SHAPE:-}" -v tests="${LAB_TESTS:-}" '
 		/^#/ || (shape != "" && $1 != shape) { next }
 		{ found = 1; print tests == "" ? $0 : $1 " " tests }
-		END { if (!found) print shape, tests }' tests/lab/suites
+		END { if (!found) print shape, tests }'
 }
 
 labs() {

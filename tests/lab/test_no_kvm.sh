@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A node without KVM: VMs are refused, and say what cures it, until a KubeVirt object allows emulation;
 # then the same VM starts by itself.
+export VIRTPOD_TEST_SLOW=${VIRTPOD_TEST_SLOW:-8}
 # shellcheck source=tests/pod/lib.sh
 source "$(dirname "$0")/../pod/lib.sh"
 
@@ -38,7 +39,7 @@ refusals() {
 emulated() {
 	config true >"$WORK/emulation.yaml"
 	check "useEmulation: true" vp apply -f "$WORK/emulation.yaml"
-	check "is the cure: it starts by itself" wait_for $VM 'jsonpath={.status.phase}=Running' 120
+	check "is the cure: it starts by itself" wait_for $VM 'jsonpath={.status.phase}=Running' 30
 	tag_learn $VM
 	Q=$(qemu_pid $VM)
 	vp inspect $VM -o json >"$WORK/inspect.json"
@@ -57,7 +58,7 @@ emulated() {
 
 guest_works() {
 	console_open $VM || { not_ok "the guest comes up"; return; }
-	like "the guest answers" "$(guest $VM cpus 120)" 'ok'
+	like "the guest answers" "$(guest $VM cpus)" 'ok'
 	is "the guest sees no KVM" "$(grep -c 'Hypervisor detected' "$WORK/$VM.con")" 0
 }
 

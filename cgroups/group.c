@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cgroups/group.h"
 
+#include "lib/cpus.h"
 #include "lib/file.h"
 #include "lib/util.h"
 
@@ -156,14 +157,14 @@ void group_names_free(char **names)
 	free(names);
 }
 
-static void names_freep(char ***names)
+void group_names_freep(char ***names)
 {
 	group_names_free(*names);
 }
 
 static int remove_tree(int parent, const char *name, unsigned depth)
 {
-	_cleanup_(names_freep) char **names = NULL;
+	_cleanup_(group_names_freep) char **names = NULL;
 	_cleanup_fd_ int fd = open_beneath(parent, name, O_RDONLY | O_DIRECTORY);
 	int r, copy;
 
@@ -297,6 +298,36 @@ int group_set(const struct group *g, const char *file, const char *text, const c
 			       "cgroup %s:%s: %s was set to '%.200s' but the kernel holds '%.200s'",
 			       tree_hier_name(g->hier), path, file, want, have);
 	return 0;
+}
+
+int group_set_u64(const struct group *g, const char *file, uint64_t value, uint64_t want,
+		  struct err *err)
+{
+	char text[24], want_text[24];
+
+	(void)snprintf(text, sizeof text, "%" PRIu64, value);
+	(void)snprintf(want_text, sizeof want_text, "%" PRIu64, want);
+	return group_set(g, file, text, want_text, err);
+}
+
+int group_read_set(const struct group *g, const char *file, cpu_set_t *ret, struct err *err)
+{
+	_cleanup_free_ char *text = NULL;
+	int r = group_read(g, file, &text, err);
+
+	if (r < 0)
+		return r;
+	r = cpus_parse(text, ret);
+	return r < 0 ? err_set(err, r, "cgroup %s: %s holds '%.200s', which is no list",
+			       tree_hier_name(g->hier), file, text)
+		     : 0;
+}
+
+int group_set_set(const struct group *g, const char *file, const cpu_set_t *set, struct err *err)
+{
+	char text[CPUS_TEXT_MAX];
+
+	return group_set(g, file, cpus_format(set, text), text, err);
 }
 
 int group_any_task(const struct group *g, pid_t *ret, struct err *err)

@@ -10,6 +10,7 @@
 
 #include "cgroups/tree.h"
 
+#include <sched.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -43,9 +44,18 @@ int group_write(const struct group *g, const char *file, const char *text, struc
 int group_set(const struct group *g, const char *file, const char *text, const char *want,
 	      struct err *err);
 
+/* The same of a number; the kernel may hold a slightly different one, which then is in `want`. */
+int group_set_u64(const struct group *g, const char *file, uint64_t value, uint64_t want,
+		  struct err *err);
+
+/* The same of a list of CPUs, or of NUMA nodes; and such a list as the kernel holds it. */
+int group_set_set(const struct group *g, const char *file, const cpu_set_t *set, struct err *err);
+int group_read_set(const struct group *g, const char *file, cpu_set_t *ret, struct err *err);
+
 /* One task in the group itself, or 0. A process in unified's group of a pod, elsewhere a thread. */
 int group_any_task(const struct group *g, pid_t *ret, struct err *err);
 
 /* Names of the directories inside a group, or of the hierarchy; NULL-terminated, group_names_free. */
 int group_names(const struct group *g, char ***ret, struct err *err);
 void group_names_free(char **names);
+void group_names_freep(char ***names); /* for _cleanup_ */

@@ -40,17 +40,6 @@ static int make_groups(struct tree *t, const struct cgroup_pod_spec *spec, struc
 	return CPU_COUNT(&spec->vcpu) ? group_make(&side, err) : 0;
 }
 
-/* Set one number; the kernel may hold a slightly different one, which then is in `want`. */
-static int set_u64(const struct group *g, const char *file, uint64_t value, uint64_t want,
-		   struct err *err)
-{
-	char text[24], want_text[24];
-
-	(void)snprintf(text, sizeof text, "%" PRIu64, value);
-	(void)snprintf(want_text, sizeof want_text, "%" PRIu64, want);
-	return group_set(g, file, text, want_text, err);
-}
-
 /* Kernels before 5.11 count each group alone unless told at the top, while it has no children. */
 static int set_hierarchical(struct tree *t, struct err *err)
 {
@@ -60,7 +49,7 @@ static int set_hierarchical(struct tree *t, struct err *err)
 
 	if (r < 0 || on == 1)
 		return r;
-	return set_u64(&top, "memory.use_hierarchy", 1, 1, err);
+	return group_set_u64(&top, "memory.use_hierarchy", 1, 1, err);
 }
 
 static int set_memory(struct tree *t, const struct cgroup_pod_spec *spec, struct err *err)
@@ -73,14 +62,14 @@ static int set_memory(struct tree *t, const struct cgroup_pod_spec *spec, struct
 
 	if (!max)
 		return 0;
-	r = set_u64(&g, "memory.limit_in_bytes", max, max / page * page, err);
+	r = group_set_u64(&g, "memory.limit_in_bytes", max, max / page * page, err);
 	if (r < 0)
 		return r;
 	/* never below the limit without swap, so it comes second; absent without swap accounting */
 	r = group_open(&g, "memory.memsw.limit_in_bytes", O_RDONLY, &memsw, NULL);
 	if (r == -ENOENT)
 		return 0;
-	return set_u64(&g, "memory.memsw.limit_in_bytes", max, max / page * page, err);
+	return group_set_u64(&g, "memory.memsw.limit_in_bytes", max, max / page * page, err);
 }
 
 static int set_limits(struct tree *t, const struct cgroup_pod_spec *spec, struct err *err)
@@ -91,14 +80,15 @@ static int set_limits(struct tree *t, const struct cgroup_pod_spec *spec, struct
 	int r = set_memory(t, spec, err);
 
 	if (!r && l->pids_max)
-		r = set_u64(&pids, "pids.max", l->pids_max, l->pids_max, err);
+		r = group_set_u64(&pids, "pids.max", l->pids_max, l->pids_max, err);
 	if (!r && l->cpu_shares)
-		r = set_u64(&cpu, "cpu.shares", l->cpu_shares, l->cpu_shares, err);
+		r = group_set_u64(&cpu, "cpu.shares", l->cpu_shares, l->cpu_shares, err);
 	/* a fresh group has no quota, so any period is accepted */
 	if (!r && l->cpu_quota_us)
-		r = set_u64(&cpu, "cpu.cfs_period_us", l->cpu_period_us, l->cpu_period_us, err);
+		r = group_set_u64(&cpu, "cpu.cfs_period_us", l->cpu_period_us, l->cpu_period_us,
+				  err);
 	if (!r && l->cpu_quota_us)
-		r = set_u64(&cpu, "cpu.cfs_quota_us", l->cpu_quota_us, l->cpu_quota_us, err);
+		r = group_set_u64(&cpu, "cpu.cfs_quota_us", l->cpu_quota_us, l->cpu_quota_us, err);
 	return r;
 }
 

@@ -13,46 +13,21 @@
 #include <errno.h>
 #include <string.h>
 
-static int read_set(const struct group *g, const char *file, cpu_set_t *ret, struct err *err)
-{
-	_cleanup_free_ char *text = NULL;
-	int r = group_read(g, file, &text, err);
-
-	if (r < 0)
-		return r;
-	r = cpus_parse(text, ret);
-	return r < 0 ? err_set(err, r, "cgroup cpuset: %s holds '%.200s', which is no CPU list",
-			       file, text)
-		     : 0;
-}
-
-static int write_set(const struct group *g, const char *file, const cpu_set_t *set, struct err *err)
-{
-	char text[CPUS_TEXT_MAX];
-
-	return group_set(g, file, cpus_format(set, text), text, err);
-}
-
 /* Write only a difference: the top group may be in use, and a rewrite may move its threads. */
 static int fit(const struct group *g, const char *file, const cpu_set_t *want, struct err *err)
 {
 	cpu_set_t have;
-	int r = read_set(g, file, &have, err);
+	int r = group_read_set(g, file, &have, err);
 
 	if (r < 0 || CPU_EQUAL(&have, want))
 		return r;
-	return write_set(g, file, want, err);
-}
-
-static void names_freep(char ***names)
-{
-	group_names_free(*names);
+	return group_set_set(g, file, want, err);
 }
 
 static int add_pods(struct tree *t, cpu_set_t *sum, struct err *err)
 {
 	struct group top = {t, HIER_CPUSET, NODE_TOP, NULL};
-	_cleanup_(names_freep) char **names = NULL;
+	_cleanup_(group_names_freep) char **names = NULL;
 	char uid[TREE_UID_LEN + 1];
 	int r = group_names(&top, &names, err);
 
@@ -62,7 +37,7 @@ static int add_pods(struct tree *t, cpu_set_t *sum, struct err *err)
 
 		if (!tree_uid_of(t, NODE_TOP, *p, uid))
 			continue;
-		r = read_set(&pod, "cpuset.cpus", &set, err);
+		r = group_read_set(&pod, "cpuset.cpus", &set, err);
 		if (!r)
 			CPU_OR(sum, sum, &set);
 	}
@@ -84,7 +59,7 @@ int v1_cpuset_fit_top(struct tree *t, const cpu_set_t *extra, struct err *err)
 		cpus = *extra;
 	r = add_pods(t, &cpus, err);
 	if (!r)
-		r = read_set(&root, "cpuset.effective_mems", &mems, err);
+		r = group_read_set(&root, "cpuset.effective_mems", &mems, err);
 	if (!r)
 		r = fit(&top, "cpuset.mems", &mems, err);
 	if (!r && CPU_COUNT(&cpus))
@@ -99,7 +74,7 @@ static int check_on_host(struct tree *t, const char *file, const char *what, con
 	struct group root = {t, HIER_CPUSET, NODE_ROOT, NULL};
 	char text[CPUS_TEXT_MAX], host_text[CPUS_TEXT_MAX];
 	cpu_set_t host, rest = *set;
-	int r = read_set(&root, file, &host, err);
+	int r = group_read_set(&root, file, &host, err);
 
 	if (r < 0)
 		return r;
@@ -115,9 +90,9 @@ static int check_on_host(struct tree *t, const char *file, const char *what, con
 static int setup_group(const struct group *g, const cpu_set_t *mems, const cpu_set_t *cpus,
 		       struct err *err)
 {
-	int r = write_set(g, "cpuset.mems", mems, err);
+	int r = group_set_set(g, "cpuset.mems", mems, err);
 
-	return r < 0 ? r : write_set(g, "cpuset.cpus", cpus, err);
+	return r < 0 ? r : group_set_set(g, "cpuset.cpus", cpus, err);
 }
 
 static int setup_side(struct tree *t, const struct cgroup_pod_spec *spec, const cpu_set_t *mems,
@@ -169,7 +144,7 @@ static int check_apart(struct tree *t, const char *uid, const cpu_set_t *cpus, s
 
 	if (r < 0 || !there)
 		return r;
-	r = read_set(&side, "cpuset.cpus", &vcpu, err);
+	r = group_read_set(&side, "cpuset.cpus", &vcpu, err);
 	if (r < 0)
 		return r;
 	CPU_AND(&both, &vcpu, cpus);
@@ -193,7 +168,7 @@ int v1_cpuset_set_emu(struct tree *t, const char *uid, const cpu_set_t *cpus, st
 	if (!r)
 		r = v1_cpuset_fit_top(t, cpus, err);
 	if (!r)
-		r = write_set(&pod, "cpuset.cpus", cpus, err);
+		r = group_set_set(&pod, "cpuset.cpus", cpus, err);
 	if (!r)
 		r = v1_cpuset_fit_top(t, NULL, err);
 	return r;

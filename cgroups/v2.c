@@ -101,16 +101,6 @@ static int make_groups(struct tree *t, const struct cgroup_pod_spec *spec, enum 
 	return r < 0 ? r : enable(&pod, all, 1, err);
 }
 
-static int set_u64(const struct group *g, const char *file, uint64_t value, uint64_t want,
-		   struct err *err)
-{
-	char text[24], want_text[24];
-
-	(void)snprintf(text, sizeof text, "%" PRIu64, value);
-	(void)snprintf(want_text, sizeof want_text, "%" PRIu64, want);
-	return group_set(g, file, text, want_text, err);
-}
-
 /* The limit includes swap, as on v1: so none of it is the pod's. Absent where there is no swap. */
 static int set_memory(const struct group *pod, uint64_t max, struct err *err)
 {
@@ -120,9 +110,9 @@ static int set_memory(const struct group *pod, uint64_t max, struct err *err)
 
 	if (!max)
 		return 0;
-	r = set_u64(pod, "memory.max", max, max / page * page, err);
+	r = group_set_u64(pod, "memory.max", max, max / page * page, err);
 	if (!r && group_open(pod, "memory.swap.max", O_RDONLY, &swap, NULL) != -ENOENT)
-		r = set_u64(pod, "memory.swap.max", 0, 0, err);
+		r = group_set_u64(pod, "memory.swap.max", 0, 0, err);
 	return r;
 }
 
@@ -130,16 +120,16 @@ static int set_limits(const struct group *pod, const struct cgroup_limits *l, st
 {
 	char quota[48];
 	/* a guest without its launcher, or half a QEMU, is of no use to anybody */
-	int r = set_u64(pod, "memory.oom.group", 1, 1, err);
+	int r = group_set_u64(pod, "memory.oom.group", 1, 1, err);
 
 	if (!r)
 		r = set_memory(pod, l->memory_max, err);
 	if (!r && l->pids_max)
-		r = set_u64(pod, "pids.max", l->pids_max, l->pids_max, err);
+		r = group_set_u64(pod, "pids.max", l->pids_max, l->pids_max, err);
 	if (!r && l->cpu_shares) {
 		uint64_t weight = cgroup_cpu_weight(l->cpu_shares);
 
-		r = set_u64(pod, "cpu.weight", weight, weight, err);
+		r = group_set_u64(pod, "cpu.weight", weight, weight, err);
 	}
 	if (!r && l->cpu_quota_us) {
 		(void)snprintf(quota, sizeof quota, "%" PRIu64 " %" PRIu64, l->cpu_quota_us,

@@ -17,35 +17,15 @@
 #include <fcntl.h>
 #include <string.h>
 
-static int read_set(const struct group *g, const char *file, cpu_set_t *ret, struct err *err)
-{
-	_cleanup_free_ char *text = NULL;
-	int r = group_read(g, file, &text, err);
-
-	if (r < 0)
-		return r;
-	r = cpus_parse(text, ret);
-	return r < 0 ? err_set(err, r, "cgroup unified: %s holds '%.200s', which is no list", file,
-			       text)
-		     : 0;
-}
-
-static int write_set(const struct group *g, const char *file, const cpu_set_t *set, struct err *err)
-{
-	char text[CPUS_TEXT_MAX];
-
-	return group_set(g, file, cpus_format(set, text), text, err);
-}
-
 /* Set CPUs, and make sure that the kernel grants all of them: it would silently grant fewer. */
 static int write_cpus(const struct group *g, const cpu_set_t *cpus, struct err *err)
 {
 	char want[CPUS_TEXT_MAX], have[CPUS_TEXT_MAX];
 	cpu_set_t granted;
-	int r = write_set(g, "cpuset.cpus", cpus, err);
+	int r = group_set_set(g, "cpuset.cpus", cpus, err);
 
 	if (!r)
-		r = read_set(g, "cpuset.cpus.effective", &granted, err);
+		r = group_read_set(g, "cpuset.cpus.effective", &granted, err);
 	if (r < 0 || CPU_EQUAL(&granted, cpus))
 		return r;
 	return err_set(err, -EIO, "cgroup cpuset: CPUs %.200s were set, the kernel grants %.200s",
@@ -59,7 +39,7 @@ static int check_on_host(struct tree *t, const char *file, const char *what, con
 	struct group root = {t, HIER_UNIFIED, NODE_ROOT, NULL};
 	char text[CPUS_TEXT_MAX], host_text[CPUS_TEXT_MAX];
 	cpu_set_t host, rest = *set;
-	int r = read_set(&root, file, &host, err);
+	int r = group_read_set(&root, file, &host, err);
 
 	if (r < 0)
 		return r;
@@ -72,15 +52,10 @@ static int check_on_host(struct tree *t, const char *file, const char *what, con
 		       what, cpus_format(&rest, text), cpus_format(&host, host_text));
 }
 
-static void names_freep(char ***names)
-{
-	group_names_free(*names);
-}
-
 static int check_beside(struct tree *t, const char *uid, const cpu_set_t *cpus, struct err *err)
 {
 	struct group root = {t, HIER_UNIFIED, NODE_ROOT, NULL};
-	_cleanup_(names_freep) char **names = NULL;
+	_cleanup_(group_names_freep) char **names = NULL;
 	char own[TREE_PATH_MAX], text[CPUS_TEXT_MAX];
 	int r = group_names(&root, &names, err);
 
@@ -180,7 +155,7 @@ int v2_cpuset_setup(struct tree *t, const struct cgroup_pod_spec *spec, enum tre
 	if (!r)
 		r = check_on_host(t, "cpuset.mems.effective", "NUMA nodes", &spec->mems, err);
 	if (!r && CPU_COUNT(&spec->mems))
-		r = write_set(&pod, "cpuset.mems", &spec->mems, err);
+		r = group_set_set(&pod, "cpuset.mems", &spec->mems, err);
 	if (!r && base == NODE_SIDE)
 		r = write_cpus(&pod, &all, err);
 	if (!r)
@@ -210,9 +185,9 @@ int v2_cpuset_set_emu(struct tree *t, const char *uid, const cpu_set_t *cpus, st
 	r = group_exists(&vcpu, &dedicated, err);
 	CPU_ZERO(&taken);
 	if (!r && dedicated)
-		r = read_set(&vcpu, "cpuset.cpus", &taken, err);
+		r = group_read_set(&vcpu, "cpuset.cpus", &taken, err);
 	if (!r)
-		r = read_set(&emu, "cpuset.cpus", &have, err);
+		r = group_read_set(&emu, "cpuset.cpus", &have, err);
 	if (r < 0)
 		return r;
 	CPU_AND(&taken, &taken, cpus);
@@ -246,7 +221,7 @@ int v2_cpuset_repair(struct tree *t, const char *uid, struct err *err)
 
 	if (r < 0 || base != NODE_SIDE || (holds(&pod, "root") && holds(&vcpu, "isolated")))
 		return r;
-	r = read_set(&pod, "cpuset.cpus", &all, err);
+	r = group_read_set(&pod, "cpuset.cpus", &all, err);
 	if (!r)
 		r = check_beside(t, uid, &all, err);
 	if (!r && !holds(&pod, "root"))

@@ -10,7 +10,7 @@ VM=vt-kvm
 NOFILE=4096 # what launcher and QEMU are to have (launcher/enter.c)
 
 boots() {
-	vmi $VM dedicated >"$WORK/$VM.json"
+	vmi $VM dedicated loud >"$WORK/$VM.json"
 	vm_up $VM "$WORK/$VM.json" --rm || fatal "the guest does not come up"
 	Q=$(qemu_pid $VM) L=$(parent_of "$Q")
 	vp inspect $VM -o json >"$WORK/inspect.json"

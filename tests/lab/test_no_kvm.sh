@@ -29,7 +29,7 @@ refusals() {
 	is "there is no /dev/kvm" "$(ls /dev/kvm 2>&1)" "ls: cannot access '/dev/kvm': No such file or directory"
 	is "the node says so" "$(vp get node -o json |
 		jq -r '.items[0].status.capacity["devices.kubevirt.io/kvm"]')" 0
-	refused $VM dedicated
+	refused $VM dedicated loud
 	is "no CPU is held for it" "$(grep -F "$ROOT" /run/virtpod.cpus 2>/dev/null)" ""
 	refused $PLAIN 'nic("lab"; "10.187.7.3/24")'
 	no_leftovers "nothing of them is there"
@@ -59,6 +59,7 @@ emulated() {
 guest_works() {
 	console_open $VM || { not_ok "the guest comes up"; return; }
 	like "the guest answers" "$(guest $VM cpus)" 'ok'
+	like "the guest says what it sees" "$(cat "$WORK/$VM.con")" 'Linux version'
 	is "the guest sees no KVM" "$(grep -c 'Hypervisor detected' "$WORK/$VM.con")" 0
 }
 

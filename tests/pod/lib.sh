@@ -273,6 +273,7 @@ vmi() { # NAME [FILTER...]
 # shellcheck disable=SC2016 # jq's variables
 VMI_DEFS='
 def args($a): .spec.domain.firmware.kernelBoot.kernelArgs += " " + $a;
+def loud: args("loglevel=7"); # whatever GUEST_ARGS says
 def dedicated: .spec.domain.cpu = {cores: 1, dedicatedCpuPlacement: true}
 	| .spec.domain.resources = {requests: {memory: "192Mi"}, limits: {memory: "192Mi"}};
 def grace($s): .spec.terminationGracePeriodSeconds = $s;

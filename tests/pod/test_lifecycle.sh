@@ -35,7 +35,7 @@ ended() { # NAME STATUS
 }
 
 guest_ends() {
-	vmi $VM 'args("virtpod.do=poweroff")' >"$WORK/$VM.json"
+	vmi $VM 'args("virtpod.do=poweroff") | loud' >"$WORK/$VM.json"
 	run_start $VM "$WORK/$VM.json" --rm --console
 	ended "the guest powers off" 0
 	like "its boot was seen from the first line" "$(head -n 3 "$WORK/$VM.out")" 'Linux version|\[ +0\.000000\]'
@@ -186,7 +186,7 @@ always() {
 disk_images() {
 	truncate -s 16M "$WORK/raw.img" "$WORK/sata.img" "$WORK/ro.img"
 	qemu-img create -q -f qcow2 "$WORK/cow.qcow2" 16M
-	vmi $VM 'hostdisk("raw"; "'"$WORK"'/raw.img")' 'hostdisk("cow"; "'"$WORK"'/cow.qcow2")' \
+	vmi $VM loud 'hostdisk("raw"; "'"$WORK"'/raw.img")' 'hostdisk("cow"; "'"$WORK"'/cow.qcow2")' \
 		'.spec.domain.devices.disks[0].serial = "RAW-1"' \
 		'volume("sata"; {disk: {bus: "sata"}}; {hostDisk: {path: "'"$WORK"'/sata.img", type: "Disk"}})' \
 		'volume("ro"; {disk: {bus: "scsi", readonly: true}}; {hostDisk: {path: "'"$WORK"'/ro.img", type: "Disk"}})' \

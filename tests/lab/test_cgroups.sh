@@ -246,6 +246,21 @@ broken() {
 	is "broken: verify's exit status" "$?" 1
 	like "broken: verify says that the promise was the kernel's" "$out" 'is "ledger", must be "kernel"'
 	pins broken 1 2
+	handler_kill
+	handler_start "$ROOT" || fatal "no new handler: $(tail -n 1 "$WORK/handler.log")"
+	check "broken, a new handler: it has the VM" wait_for $ISO 'jsonpath={.status.phase}=Running' 30
+	like "broken, a new handler: it says so, too" "$(condition $ISO virtpod.io/Exclusive)" '^False PartitionInvalid '
+}
+
+# The partition inside the pod's has a file of its own.
+inner_broken() {
+	local from
+	from=$(($(wc -l <"$WORK/handler.log") + 1))
+	echo member >"$POD/vcpu/cpuset.cpus.partition"
+	check "the vCPUs' partition is taken: somebody notices" \
+		wait_line "$WORK/handler.log" 'made invalid by somebody: repaired' 20 "$from"
+	is "and puts it right" "$(group cpuset.cpus.partition vcpu/cpuset.cpus.partition)" "root isolated"
+	pins "the vCPUs' partition" 1 2
 }
 
 repaired() {
@@ -288,19 +303,25 @@ handler_replaced() {
 	check "new handler: verify" vp verify $ISO
 	broken
 	repaired
+	inner_broken
 }
 
 # The plain VM: masks that somebody changed are right after the next change of the pool.
 repinned_plain() {
+	local stray
 	learn $PLAIN
+	stray=$(threads_of "$Q" | awk -F'\t' '$2 ~ /^IO / { print $1 }')
 	echo 2-3 >"$POD/vcpu/cpuset.cpus"
 	echo 3 >"$POD/vcpu/cpuset.cpus"
 	echo "$VCPU" >"$POD/emu/cgroup.threads"
 	is "moved by somebody, plain: the vCPU's mask" "$(status_of "$VCPU" Cpus_allowed_list)" 0
+	echo "$stray" >"$POD/vcpu/cgroup.threads"
+	is "moved by somebody, plain: another thread is on its CPU" "$(status_of "$stray" Cpus_allowed_list)" 3
 	learn $ISO
 	fork_bomb # whose end gives the pool two CPUs
 	learn $PLAIN
 	pins "plain, after the pool has changed" 3 0-2
+	is "plain, after the pool has changed: the other thread's group" "$(cgroup_of "$stray" cpuset)" "$POD/emu"
 	vm_down $PLAIN
 }
 

@@ -97,7 +97,9 @@ static void test_pod_has_its_cpus_to_itself(void **state)
 	assert_string_equal(fix_file("", SIDE_A, "pids.max"), "33");
 	assert_string_equal(fix_file("", SIDE_A, "cpuset.mems"), "0");
 	assert_string_equal(fix_file("", SIDE_A "/vcpu", "cgroup.type"), "threaded");
-	assert_false(fix_group_there("", ""));
+	/* the top group keeps the controllers on for it, and never has a CPU of its own */
+	assert_string_equal(fix_file("", "", "cpuset.cpus"), "");
+	assert_string_equal(fix_file("", "", "cgroup.subtree_control"), "cpuset cpu memory pids");
 	j = read_pod(f, UID_A);
 	assert_string_equal(json_string_value(json_object_get(j, "exclusivity")), "kernel");
 	assert_string_equal(text_at(j, "cpuset", "partition", "pod"), "root");
@@ -212,7 +214,7 @@ static void test_taken_cpu_is_nobody_elses(void **state)
 		       last_cpu);
 	fix_create(f, &a);
 	refused(f, &b, -EINVAL, words);
-	assert_false(fix_group_there("", ""));
+	assert_false(fix_group_there("", "/pod-" UID_B));
 	CPU_ZERO(&b.vcpu);
 	fix_create(f, &b);
 	assert_true(exclusivity_is(f, UID_B, NULL));

@@ -7,7 +7,7 @@ export VIRTPOD_TEST_SLOW=${VIRTPOD_TEST_SLOW:-8}
 source "$(dirname "$0")/../pod/lib.sh"
 
 VM=vt-kvm
-NOFILE=4096 # what launcher and QEMU are to have (launcher/enter.c)
+NOFILE=4096 # what launcher and QEMU are to have (api/limits.h)
 
 boots() {
 	vmi $VM dedicated loud >"$WORK/$VM.json"

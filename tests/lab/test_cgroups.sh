@@ -61,16 +61,6 @@ pins() { # WHEN VCPU-CPU OTHERS
 	is "$1: the launcher's mask" "$(others_of "$L")" "$3"
 }
 
-refused() { # WHAT NAME MESSAGE...
-	local what=$1 name=$2 text
-	shift 2
-	run_start "$name" "$WORK/$name.json" --rm
-	run_wait "$name" 60
-	is "$what: refused" "$RUN_STATUS" 3
-	for text; do like "$what: the message says $text" "$(cat "$WORK/$name.err")" "$text"; done
-	[ "$RUN_STATUS" != timeout ] || vm_down "$name"
-}
-
 # Threads of the kernel by name, each with group and CPUs.
 kthreads() { # REGEX
 	local pid
@@ -83,7 +73,7 @@ kthreads() { # REGEX
 
 plain_and_kernel() {
 	bare $PLAIN dedicated "$KERNEL"
-	refused "exclusivity of the kernel's without a partition" $PLAIN isolateEmulatorThread
+	run_refused --rm "exclusivity of the kernel's without a partition" $PLAIN isolateEmulatorThread
 	is "and nothing was made for it" "$(ls -d $CG/virtpod* 2>/dev/null)" ""
 }
 
@@ -91,7 +81,7 @@ held_before() {
 	mkdir $SIBLING
 	echo 1-3 >$SIBLING/cpuset.cpus
 	bare $ISO dedicated "$ISOLATED" "$KERNEL"
-	refused "a group beside it holds the CPUs" $ISO "/${SIBLING##*/}/"
+	run_refused --rm "a group beside it holds the CPUs" $ISO "/${SIBLING##*/}/"
 	bare $ISO dedicated "$ISOLATED"
 	up $ISO --rm
 	is "held by somebody: the pod is no partition" "$(group cpuset.cpus.partition)" member

@@ -65,14 +65,8 @@ torn() { # CPU...
 }
 
 refused() { # WHAT CORES THREADS MESSAGE...
-	local what=$1 text
 	bare $TOO_MUCH "$2" "$3"
-	shift 3
-	run_start $TOO_MUCH "$WORK/$TOO_MUCH.json" --rm
-	run_wait $TOO_MUCH 30
-	is "$what: refused" "$RUN_STATUS" 3
-	for text; do like "$what: the message says $text" "$(cat "$WORK/$TOO_MUCH.err")" "$text"; done
-	[ "$RUN_STATUS" != timeout ] || vm_down $TOO_MUCH
+	run_refused --rm "$1" $TOO_MUCH "${@:4}"
 }
 
 # --- what the scheduler did ----------------------------------------------------------------------

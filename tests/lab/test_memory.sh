@@ -69,10 +69,6 @@ vcpu_nodes() { # PID
 	for tid in $(vcpu_tids "$1"); do node_of "$(status_of "$tid" Cpus_allowed_list)"; done | sort -u
 }
 
-limit_of() { # PID NAME: soft and hard
-	sed -nE "s/^$2 +([^ ]+) +([^ ]+).*/\1 \2/p" "/proc/$1/limits"
-}
-
 # policy and priority of each vCPU thread, in order
 vcpu_scheduling() { # PID
 	local tid
@@ -125,11 +121,8 @@ short_node() {
 	total=$(cat $NODE/node1/$POOL/nr_hugepages)
 	set_pool 1 $((PAGES + 10))
 	vmi $TWO "$TWO_VCPUS" "$HUGE" 'grace(0)' >"$WORK/$TWO.json"
-	run_start $TWO "$WORK/$TWO.json"
-	run_wait $TWO 20
-	is "a node without pages: refused" "$RUN_STATUS" 3
-	message=$(vp get vmi $TWO -o json |
-		jq -r '.status.conditions[] | select(.type == "PodScheduled") | "\(.status) \(.reason) \(.message)"')
+	run_refused "a node without pages" $TWO
+	message=$(condition $TWO PodScheduled)
 	like "its condition" "$message" '^False Unschedulable '
 	like "says what was wanted, and where" "$message" "wanted $PAGES pages of 2Mi on NUMA node 1"
 	like "what is free" "$message" "free 10 of $((PAGES + 10))"
@@ -184,10 +177,7 @@ realtime() {
 	vmi $ONE ".spec.domain.cpu = {cores: $VCPUS, dedicatedCpuPlacement: true,
 		numa: {guestMappingPassthrough: {}}, realtime: {mask: \"0-$((VCPUS - 1)),^1\"}}" "$HUGE" \
 		>"$WORK/$ONE.json"
-	run_start $ONE "$WORK/$ONE.json" --rm
-	run_wait $ONE 20
-	is "realtime where the kernel throttles it: refused" "$RUN_STATUS" 3
-	like "it says by what" "$(cat "$WORK/$ONE.err")" 'kernel.sched_rt_runtime_us is 950000, must be -1'
+	run_refused --rm "realtime where the kernel throttles it" $ONE 'kernel.sched_rt_runtime_us is 950000, must be -1'
 	echo -1 >$RT
 	# no `run` that would start a handler of its own below
 	check "realtime: it starts where it doesn't" vp create -f "$WORK/$ONE.json"

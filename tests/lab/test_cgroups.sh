@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # cgroup v2, both forms of a pod: what its files say, that limits, devices and the kill are in force, that
 # a partition which somebody breaks is reported and repaired, and that a new handler resets nothing.
-# Wants 4 CPUs, the first of which is reserved. Guests have no disk and no kernel: their firmware idles.
+# Wants 4 CPUs, the first of which is reserved. Most guests have no disk and no kernel: their firmware idles.
 export VIRTPOD_TEST_SLOW=${VIRTPOD_TEST_SLOW:-8}
 # shellcheck source=tests/pod/lib.sh
 source "$(dirname "$0")/../pod/lib.sh"
 
-CG=/sys/fs/cgroup ISO=vt-iso PLAIN=vt-plain LIMITED=vt-limited
+CG=/sys/fs/cgroup ISO=vt-iso PLAIN=vt-plain LIMITED=vt-limited GREEDY=vt-greedy
 SIBLING=$CG/vttest-sibling EMPTY=$CG/vttest-empty
 ISOLATED='.spec.domain.cpu.isolateEmulatorThread = true'
 KERNEL='annotate("virtpod.io/exclusivity"; "kernel")'
@@ -163,12 +163,20 @@ devices() { # WHEN
 		"$(inspected $ISO '.cgroup.devices | sort | join("|")')" "\"$list\""
 }
 
+throttled() {
+	sed -n 's/^nr_throttled //p' "$POD/cpu.stat"
+}
+
 limits() {
-	bare $LIMITED '.spec.domain.resources = {requests: {cpu: "500m"}, limits: {cpu: "900m"}}' \
-		'.spec.domain.resources.limits.memory = "300Mi"'
+	local before
+	vmi $LIMITED 'grace(0)' '.spec.domain.resources = {requests: {cpu: "500m"}, limits: {cpu: "900m"}}' \
+		'.spec.domain.resources.limits.memory = "300Mi"' >"$WORK/$LIMITED.json"
 	up $LIMITED
+	console_open $LIMITED || fatal "the limited guest does not come up"
+	before=$(throttled)
+	like "limits: the guest burns" "$(guest $LIMITED 'burn 2' 60)" ok
+	check "limits: CPU is in force meanwhile" test "$(throttled)" -gt "$before"
 	is "limits: CPU" "$(group cpu.max cpu.weight)" "90000 100000 20"
-	check "limits: CPU is in force" test "$(group cpu.stat | sed 's/.*nr_throttled \([0-9]*\).*/\1/')" -gt 0
 	is "limits: OOM takes all, and no swap" "$(group memory.oom.group memory.swap.max)" "1 0"
 	check "limits: memory, what was asked and overhead" \
 		test "$(group memory.max)" -gt $((300 << 20)) -a "$(group memory.max)" -lt $((900 << 20))
@@ -213,6 +221,32 @@ out_of_memory() {
 	like "out of memory: so does the VMI" "$(vp get vmi $LIMITED -o json)" 'Failed.*memory limit of|memory limit of.*Failed'
 	is "out of memory: the group is gone" "$(ls -d "$POD" 2>/dev/null)" ""
 	vm_down $LIMITED
+}
+
+# The guest itself takes more than its pod may have, as it were with a limit that was reckoned too low;
+# nobody but the kernel and the handler does anything about it.
+guest_out_of_memory() {
+	local from
+	vmi $GREEDY dedicated 'grace(0)' >"$WORK/$GREEDY.json"
+	vm_up $GREEDY "$WORK/$GREEDY.json" || fatal "the greedy guest does not come up"
+	learn $GREEDY
+	isnt "guest out of memory: it holds a CPU" "$(grep -F "$ROOT" /run/virtpod.cpus)" ""
+	from=$(($(wc -l <"$WORK/handler.log") + 1))
+	echo $(($(group memory.current) + (8 << 20))) >"$POD/memory.max"
+	is "guest out of memory: with the lower limit it still runs" "$(qemu_pid $GREEDY)" "$Q"
+	printf 'alloc 96\n' >&"${CON_FD[$GREEDY]}"
+	check "guest out of memory: QEMU is killed" wait_gone "$Q" 60
+	run_wait $GREEDY 60
+	is "guest out of memory: run's exit status" "$RUN_STATUS" 1
+	like "guest out of memory: run says why" "$(cat "$WORK/$GREEDY.err")" 'memory limit of [0-9]+ MiB'
+	check "guest out of memory: so does the handler" \
+		wait_line "$WORK/handler.log" "$GREEDY: ended: Crashed" 10 "$from"
+	is "guest out of memory: the launcher is gone" "$(ls -d "/proc/$L" 2>/dev/null)" ""
+	is "guest out of memory: the VMI has failed" "$(vp get vmi $GREEDY -o json | jq -r .status.phase)" Failed
+	like "guest out of memory: and says why" "$(vp get vmi $GREEDY -o json | jq -c .status)" 'memory limit of [0-9]+ MiB'
+	is "guest out of memory: the group is gone" "$(ls -d "$POD" 2>/dev/null)" ""
+	is "guest out of memory: no CPU is held" "$(grep -F "$ROOT" /run/virtpod.cpus)" ""
+	vm_down $GREEDY
 }
 
 # Ended, though its parent did not look yet.
@@ -338,6 +372,7 @@ handler_replaced
 repinned_plain
 limits
 out_of_memory
+guest_out_of_memory
 kill $SLEEPER
 wait $SLEEPER 2>/dev/null
 pod_stop

@@ -180,12 +180,14 @@ vmi_when() { # NAME FILTER SECONDS
 
 # --- handler -----------------------------------------------------------------------------------
 
+HANDLER_BY=() # a command that starts it in its own place
+
 handler_start() { # ROOT [OPTION...]: HANDLER_PID is its pid; fails when it ended instead
 	local root=$1 log=$WORK/handler.log from
 	shift
 	: >>"$log"
 	from=$(($(wc -l <"$log") + 1))
-	"$BUILD/virt-handler" --root "$root" "$@" >>"$log" 2>&1 </dev/null &
+	"${HANDLER_BY[@]}" "$BUILD/virt-handler" --root "$root" "$@" >>"$log" 2>&1 </dev/null &
 	HANDLER_PID=$!
 	wait_line "$log" "serving $root/run/handler.sock" 30 "$from" "$HANDLER_PID" >/dev/null
 }

@@ -7,8 +7,9 @@
 #        tests/lab/lab.sh BUILD_DIR shell SHAPE[,OPTION...] [COMMAND]   its exit status is ours
 # Shapes: small (4 CPUs), smt-numa (2 sockets x 4 cores x 2 threads, 2 nodes with hugepages), systemd (small,
 # with systemd as init). Options: isolcpus, nohz_full (the last quarter of the CPUs), no-kvm.
-# What it says and leaves is in BUILD_DIR/lab/results/SHAPE. Limits in seconds: LAB_BOOT_LIMIT (until the
-# first program starts), LAB_PROGRAM_LIMIT, LAB_LIMIT (all). LAB_HUGEPAGES: 2 MiB pages per node.
+# What it says and leaves is in BUILD_DIR/lab/results/SHAPE (LAB_RESULTS: another folder than results).
+# Limits in seconds: LAB_BOOT_LIMIT (until the first program starts), LAB_PROGRAM_LIMIT, LAB_LIMIT (all).
+# LAB_HUGEPAGES: 2 MiB pages per node.
 set -u
 usage() {
 	sed -n 's/^# usage:/usage:/p; s/^#        tests/       tests/p' "$0" >&2
@@ -18,7 +19,7 @@ usage() {
 build=$(realpath "$1") mode=$2 shape=$3
 shift 3
 src=$(realpath "$(dirname "$0")/../..")
-out=$build/lab/results/${shape//,/+} # virtiofsd takes no comma in a path
+out=${LAB_RESULTS:-$build/lab/results}/${shape//,/+} # virtiofsd takes no comma in a path
 # a first boot on a loaded machine may take minutes; hanging takes longer
 boot_limit=${LAB_BOOT_LIMIT:-400} program_limit=${LAB_PROGRAM_LIMIT:-900} limit=${LAB_LIMIT:-3000}
 pids=() work='' qemu=''
@@ -29,8 +30,15 @@ die() {
 }
 
 clean() {
+	[ -z "$qemu" ] || end_qemu
 	[ ${#pids[@]} -eq 0 ] || kill "${pids[@]}" 2>/dev/null
 	[ -z "$work" ] || rm -rf "$work"
+}
+
+# By SIGTERM, and by SIGKILL where that does nothing for 10 s.
+end_qemu() {
+	kill "$qemu" 2>/dev/null
+	timeout 10 tail -f --pid="$qemu" /dev/null || kill -KILL "$qemu" 2>/dev/null
 }
 
 # --- shapes ------------------------------------------------------------------------------------
@@ -132,24 +140,30 @@ run_qemu() { # ARGUMENT...
 		-device virtio-rng-pci -serial "file:$out/console.log" "$@" 8>&- 2>"$work/qemu.log"
 }
 
+# The rest of the limit for all, and never 0, which timeout takes for no limit.
+left() { # START
+	local rest=$((limit - SECONDS + $1))
+	echo $((rest > 0 ? rest : 1))
+}
+
 # Boot, show what the job says, and return its exit status. No status is a failure, whatever happened.
 batch() { # JOB
 	local start=$SECONDS why=''
 	prepare '' "$1"
 	(trap - EXIT; run_qemu) </dev/null >/dev/null &
 	qemu=$!
-	pids+=("$qemu")
 	# in the background, as wait can be interrupted; both end with QEMU, the first one at a line, too
-	timeout "$boot_limit" tail -n +1 -f --pid="$qemu" "$out/up" | grep -q . &
+	timeout "$((boot_limit < limit ? boot_limit : limit))" tail -n +1 -f --pid="$qemu" "$out/up" | grep -q . &
 	if wait $!; then
 		echo "lab: $shape: up after $((SECONDS - start)) s, $(cat "$out/up") s by its own clock"
-		timeout "$((limit - SECONDS + start))" tail -n +1 -f --pid="$qemu" "$out/stdout" &
+		timeout "$(left "$start")" tail -n +1 -f --pid="$qemu" "$out/stdout" &
 		wait $! || why="still at work after $limit s"
 	else
 		why="it did not come up in $((SECONDS - start)) s"
 	fi
-	[ -z "$why" ] || kill "$qemu" 2>/dev/null
+	[ -z "$why" ] || end_qemu
 	wait "$qemu"
+	qemu=''
 	result "$why" $((SECONDS - start))
 }
 
@@ -180,6 +194,11 @@ cp "$BUILD"/guest/{vmlinuz,initrd} "$image"
 ln -s demo-guest:latest "${image%/*}/test-guest:latest"
 '
 
+readable() { # FILE
+	[ -n "$1" ] || die "FILE=vm.yaml is needed"
+	if [ ! -r "$1" ] || [ -d "$1" ]; then die "FILE=vm.yaml is needed: '$1' can't be read"; fi
+}
+
 run_job() { # FILE
 	echo "$images"
 	printf '%s\n' "cat >/tmp/vm.yaml <<'END-OF-MANIFEST'" "$(cat "$1")" END-OF-MANIFEST
@@ -200,6 +219,7 @@ main() {
 	local status
 	[ "$(id -u)" -eq 0 ] || die "needs root, to share this machine's root"
 	[ -x "$build/lab/tsc-khz" ] || die "$build/lab is not there or not whole: make lab"
+	[ "$mode" != run ] || readable "${1:-}"
 	choose "$shape"
 	case $mode in
 	test)
@@ -209,7 +229,7 @@ main() {
 		status=${PIPESTATUS[0]}
 		[ ! -f "$out/results.tap" ] || cat "$out/results.tap"
 		;;
-	run) on_console "$(run_job "${1:?which file?}")" ;;
+	run) on_console "$(run_job "$1")" ;;
 	shell)
 		if [ $# -gt 0 ]; then batch "$(shell_job "$*")"; else on_console "$(shell_job '')"; fi
 		;;

@@ -34,11 +34,12 @@ first_line() {
 	pins "later"
 }
 
-# Cpusets of others that hold a CPU.
+# Cpusets of others that hold the CPU.
 other_sets() {
 	[ -z "$V2" ] || return 0
-	find /sys/fs/cgroup/cpuset -mindepth 1 -maxdepth 1 -type d ! -name "*${TAG:-none}*" \
-		-exec grep -lE "[0-9]" {}/cpuset.cpus \; 2>/dev/null
+	find /sys/fs/cgroup/cpuset -mindepth 2 -maxdepth 2 -name cpuset.cpus ! -path "*${TAG:-none}*" \
+		-exec awk -F '[,-]' -v RS=, -v cpu="$CPU" \
+		'/[0-9]/ && cpu >= $1 + 0 && cpu <= $NF + 0 { print FILENAME }' {} \; 2>/dev/null
 }
 
 # The kernel can give this CPU to one set only when no set beside ours holds it; that is up to the host.

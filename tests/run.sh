@@ -31,13 +31,51 @@ suites() {
 		END { if (!found) print shape, tests }'
 }
 
+# Labs, and the test of the lab itself, run LAB_JOBS at a time, two if not said: each keeps little more
+# than one CPU busy. What one said is shown when it has ended.
+declare -A lab_name=() lab_log=() lab_start=()
+
+lab_begin() { # NAME COMMAND...
+	local name=$1 log pid
+	shift
+	[[ $name == *$tap_pattern* ]] || return 0
+	[ ${#lab_name[@]} -lt "${LAB_JOBS:-2}" ] || lab_end
+	log=$(mktemp)
+	# timeout, told to end, tells all of them; its limit is beyond the lab's own
+	CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 30 7200 "$@" >"$log" 2>&1 </dev/null 9>&- &
+	pid=$!
+	lab_name[$pid]=$name lab_log[$pid]=$log lab_start[$pid]=$SECONDS
+	echo "$name: begins; what it says meanwhile is below $build/lab"
+}
+
+lab_end() { # of the one that ends first
+	local pid status
+	wait -n -p pid "${!lab_name[@]}"
+	status=$?
+	mv "${lab_log[$pid]}" "$tap_log"
+	grep -vE '^(ok |1\.\.)' "$tap_log"
+	tap_count "${lab_name[$pid]}" "$status" $((SECONDS - lab_start[$pid]))
+	unset "lab_name[$pid]" "lab_log[$pid]" "lab_start[$pid]"
+}
+
 labs() {
 	local shape programs
 	while read -r shape programs; do
 		# shellcheck disable=SC2086 # words
-		tap_live "lab/$shape" tests/lab/lab.sh "$build" test "$shape" $programs
+		lab_begin "lab/$shape" tests/lab/lab.sh "$build" test "$shape" $programs
 	done < <(suites)
+	[ -n "${LAB_SHAPE:-}${LAB_TESTS:-}" ] || lab_begin lab/selftest tests/lab/selftest.sh "$build"
+	while [ ${#lab_name[@]} -gt 0 ]; do lab_end; done
 }
+
+# shellcheck disable=SC2317 # by the trap
+labs_stop() {
+	[ ${#lab_name[@]} -eq 0 ] || kill "${!lab_name[@]}" 2>/dev/null
+	wait
+	rm -f "$tap_log" "${lab_log[@]}"
+}
+trap labs_stop EXIT
+trap 'exit 130' INT TERM HUP
 
 # One run at a time on a host: tests want the same CPU for themselves. The lock goes with this process.
 # A lab has a host of its own.

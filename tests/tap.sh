@@ -21,14 +21,6 @@ tap_run() { # NAME COMMAND...
 	echo "---"
 }
 
-tap_live() { # NAME COMMAND...: what it says is shown at once, but for what passed
-	local name=$1 start=$SECONDS
-	shift
-	[[ $name == *$tap_pattern* ]] || return 0
-	"$@" 2>&1 </dev/null 9>&- | tee "$tap_log" | grep --line-buffered -vE '^(ok |1\.\.)'
-	tap_count "$name" "${PIPESTATUS[0]}" $((SECONDS - start))
-}
-
 tap_static() { # NAME COMMAND...: a check that is one test by its exit status
 	local name=$1
 	shift

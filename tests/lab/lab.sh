@@ -6,7 +6,7 @@
 #        tests/lab/lab.sh BUILD_DIR run SHAPE[,OPTION...] FILE          virtpod run -f FILE --console --rm
 #        tests/lab/lab.sh BUILD_DIR shell SHAPE[,OPTION...] [COMMAND]   its exit status is ours
 # Shapes: small (4 CPUs), smt-numa (2 sockets x 4 cores x 2 threads, 2 nodes with hugepages), systemd (small,
-# with systemd as init). Options: isolcpus, nohz_full (the last quarter of the CPUs), no-kvm.
+# with systemd as init). Options: isolcpus, nohz_full (the last quarter of the CPUs), no-kvm, a digit (means nothing).
 # What it says and leaves is in BUILD_DIR/lab/results/SHAPE (LAB_RESULTS: another folder than results).
 # Limits in seconds: LAB_BOOT_LIMIT (until the first program starts), LAB_PROGRAM_LIMIT, LAB_LIMIT (all).
 # LAB_HUGEPAGES: 2 MiB pages per node.
@@ -21,7 +21,7 @@ shift 3
 src=$(realpath "$(dirname "$0")/../..")
 out=${LAB_RESULTS:-$build/lab/results}/${shape//,/+} # virtiofsd takes no comma in a path
 # a first boot on a loaded machine may take minutes; hanging takes longer
-boot_limit=${LAB_BOOT_LIMIT:-400} program_limit=${LAB_PROGRAM_LIMIT:-900} limit=${LAB_LIMIT:-3000}
+boot_limit=${LAB_BOOT_LIMIT:-400} program_limit=${LAB_PROGRAM_LIMIT:-1500} limit=${LAB_LIMIT:-5400}
 pids=() work='' qemu=''
 
 die() {
@@ -65,6 +65,7 @@ choose() { # SHAPE[,OPTION...]
 			;;
 		isolcpus | nohz_full) append+=" $name=$last" ;;
 		no-kvm) kvm=no ;;
+		[0-9]) ;; # only a name, for another lab of the same shape
 		*) die "no shape or option is called '$name'" ;;
 		esac
 	done
@@ -172,7 +173,7 @@ result() { # WHY SECONDS
 	[ ! -s "$out/stderr" ] || { echo "lab: its stderr:" && tail -n 30 "$out/stderr"; }
 	[ -n "$1" ] || ! [ -s "$out/rc" ] || return "$(cat "$out/rc")"
 	echo "lab: $shape: NO RESULT: ${1:-it ended early}; the last of its console and of QEMU:"
-	tail -n 30 "$out/console.log" | tr -cd '\n\t -~'
+	tail -n 60 "$out/console.log" | tr -cd '\n\t -~'
 	grep -v 'warning: TCG' "$work/qemu.log"
 	return 1
 }

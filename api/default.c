@@ -196,18 +196,6 @@ static void default_max_guest(json_t *spec)
 			    json_string(quantity_recompute(&q, text)));
 }
 
-static bool has_name(const json_t *list, const char *name)
-{
-	const json_t *item;
-	size_t i;
-
-	json_array_foreach (list, i, item) {
-		if (str_eq(json_str(item, "name"), name))
-			return true;
-	}
-	return false;
-}
-
 /* A volume that nothing shows to the guest gets a disk of its name. */
 static void default_volume_disks(json_t *spec)
 {
@@ -218,8 +206,8 @@ static void default_volume_disks(json_t *spec)
 		const char *name = json_str(volume, "name");
 		json_t *disks = json_get(spec, "domain.devices.disks");
 
-		if (!name || has_name(disks, name) ||
-		    has_name(json_get(spec, "domain.devices.filesystems"), name))
+		if (!name || json_find(disks, "name", name) ||
+		    json_find(json_get(spec, "domain.devices.filesystems"), "name", name))
 			continue;
 		if (!disks)
 			(void)json_path_set(spec, "domain.devices.disks", json_array());

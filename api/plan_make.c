@@ -36,18 +36,6 @@ static void plan_freep(struct plan **p)
 	plan_free(*p);
 }
 
-static const json_t *find_name(const json_t *list, const char *name)
-{
-	const json_t *item;
-	size_t i;
-
-	json_array_foreach (list, i, item) {
-		if (str_eq(json_str(item, "name"), name))
-			return item;
-	}
-	return NULL;
-}
-
 /* Index of `value` in a list of names that ends with NULL; 0 when absent. */
 static unsigned choice(const char *value, const char *const *names)
 {
@@ -240,7 +228,7 @@ static int make_disks(const struct maker *m, struct err *err)
 	size_t i;
 
 	json_array_foreach (disks, i, disk) {
-		const json_t *volume = find_name(volumes, json_str(disk, "name"));
+		const json_t *volume = json_find(volumes, "name", json_str(disk, "name"));
 
 		if (!volume || i == PLAN_MAX_DISKS)
 			return err_set(err, -EINVAL, "spec.domain.devices.disks[%zu]: not admitted",
@@ -304,7 +292,8 @@ static int make_nic(const struct maker *m, struct plan_nic *nic, const json_t *i
 	else if (mac_parse(mac, nic->mac) < 0)
 		return err_set(err, -EINVAL, "interface '%s': MAC address is not admitted",
 			       nic->name);
-	return make_network(m, nic, find_name(json_get(m->spec, "networks"), nic->name), err);
+	return make_network(m, nic, json_find(json_get(m->spec, "networks"), "name", nic->name),
+			    err);
 }
 
 static int make_nics(const struct maker *m, struct err *err)

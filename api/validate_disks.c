@@ -19,18 +19,6 @@ static bool one_of(const char *value, const char *const *list)
 	return false;
 }
 
-static const json_t *find_name(const json_t *list, const char *name)
-{
-	const json_t *item;
-	size_t i;
-
-	json_array_foreach (list, i, item) {
-		if (str_eq(json_str(item, "name"), name))
-			return item;
-	}
-	return NULL;
-}
-
 /* Names of one list: there, well-formed, each once. */
 static void check_names(const struct check *c, const char *list)
 {
@@ -134,7 +122,7 @@ static void check_disk(const struct check *c, size_t i, const json_t *disk)
 	if (targets > 1)
 		check_item(c, CAUSE_INVALID, DISKS, i, "",
 			   "is %d devices in one, must be one of disk, cdrom, lun", targets);
-	if (name && !find_name(json_get(c->spec, "volumes"), name))
+	if (name && !json_find(json_get(c->spec, "volumes"), "name", name))
 		check_item(c, CAUSE_INVALID, DISKS, i, "name",
 			   "'%.63s' is not the name of a volume: add it to volumes", name);
 	check_target(c, i, disk);

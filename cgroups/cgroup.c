@@ -49,26 +49,25 @@ void cgroup_host_free(struct cgroup_host *h)
 	free(h);
 }
 
+bool cgroup_host_v2(const struct cgroup_host *h)
+{
+	return h->tree->v2;
+}
+
 int cgroup_host_remove(struct cgroup_host *h, struct err *err)
 {
-	for (int i = 0; i < HIER_MAX; i++) {
+	char **uids = NULL;
+	size_t n = 0;
+	int r = walk_list(h->tree, &uids, &n, err);
+
+	cgroup_list_free(uids, n);
+	for (int i = 0; !r && !n && i < HIER_MAX; i++) {
 		struct group top = {h->tree, (enum tree_hier)i, NODE_TOP, NULL};
-		char **names = NULL;
-		bool there = false, used;
-		int r = 0;
 
 		if (tree_has(h->tree, top.hier))
-			r = group_exists(&top, &there, err);
-		if (!r && there)
-			r = group_names(&top, &names, err);
-		used = names && *names;
-		group_names_free(names);
-		if (!r && there && !used)
 			r = group_remove(&top, err);
-		if (r < 0)
-			return r;
 	}
-	return 0;
+	return r;
 }
 
 static int check_uid(const struct cgroup_host *h, const char *uid, struct err *err)
@@ -259,10 +258,11 @@ int cgroup_pod_events(struct cgroup_host *h, const char *uid, int *ret_fd, struc
 	return r < 0 ? r : group_open(&g, "cgroup.events", O_RDONLY, ret_fd, err);
 }
 
-int cgroup_pod_partition_events(struct cgroup_host *h, const char *uid, int *ret_fd,
-				struct err *err)
+int cgroup_pod_partition_events(struct cgroup_host *h, const char *uid, enum cgroup_place place,
+				int *ret_fd, struct err *err)
 {
-	struct group g = {h->tree, HIER_UNIFIED, NODE_SIDE, uid};
+	enum tree_node node = place == CGROUP_VCPU ? NODE_SIDE_VCPU : NODE_SIDE;
+	struct group g = {h->tree, HIER_UNIFIED, node, uid};
 	int r = check_uid(h, uid, err);
 
 	if (!r && !h->tree->v2)

@@ -26,7 +26,9 @@ struct cgroup_host;
 int cgroup_host_open(const char *tag, struct cgroup_host **ret, struct err *err);
 void cgroup_host_free(struct cgroup_host *h);
 
-/* Remove our top groups where they are empty; a group with pods stays, which is no error. */
+bool cgroup_host_v2(const struct cgroup_host *h); /* else v1 */
+
+/* Remove our top groups unless a pod is left, which is no error. */
 int cgroup_host_remove(struct cgroup_host *h, struct err *err);
 
 struct cgroup_limits {	     /* 0 = none */
@@ -101,11 +103,12 @@ int cgroup_pod_kill(struct cgroup_host *h, const char *uid, struct err *err);
 int cgroup_pod_events(struct cgroup_host *h, const char *uid, int *ret_fd, struct err *err);
 
 /*
- * The same for the state of the pod's partition; -ENOENT for a pod without one. A cpuset.cpus of
+ * The same for the state of the pod's partition, or for CGROUP_VCPU of the one inside it; -ENOENT
+ * for a pod without one. A cpuset.cpus of
  * some other group that overlaps makes a partition invalid, and the kernel tells no other way.
  */
-int cgroup_pod_partition_events(struct cgroup_host *h, const char *uid, int *ret_fd,
-				struct err *err);
+int cgroup_pod_partition_events(struct cgroup_host *h, const char *uid, enum cgroup_place place,
+				int *ret_fd, struct err *err);
 
 /*
  * Make the pod's partition valid again where it isn't. 0: there was nothing to do, or there is no
@@ -130,7 +133,8 @@ int cgroup_pod_destroy(struct cgroup_host *h, const char *uid, struct err *err);
  *   paths, tasks by group (v1: unified, cpuset, cpusetVcpu, memory, pids, cpu, devices; v2: emu,
  *                vcpu): path as in /proc/PID/cgroup, array of host tids
  *   cpuset       emu, vcpu (null: no dedicated CPUs): cpus, effectiveCpus, mems, exclusive. v2 also
- *                partition: pod, vcpu, as cpuset.cpus.partition says it ("root invalid (why)")
+ *                partition: pod, vcpu, as cpuset.cpus.partition says it ("root invalid (why)"),
+ *                null for a pod that was made without
  *   exclusivity  of the vCPU CPUs: "kernel", "ledger", null without any. "kernel" means on v1 that
  *                no other cpuset can hold them, and tasks of the root cpuset still may run there; on
  *                v2 that pod and vcpu are valid partitions: kernel threads alone may

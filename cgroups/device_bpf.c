@@ -300,7 +300,9 @@ static int fetch(uint32_t id, struct bpf_insn ret[static DEVICE_BPF_MAX_INSNS], 
 	r = bpf(BPF_OBJ_GET_INFO_BY_FD, &attr);
 	if (r < 0)
 		return r;
-	if (!info.xlated_prog_insns || info.xlated_prog_len > DEVICE_BPF_MAX_INSNS * sizeof *ret)
+	if (!info.xlated_prog_insns) /* hidden, as the kernel has rewritten its constants */
+		return -EACCES;
+	if (info.xlated_prog_len > DEVICE_BPF_MAX_INSNS * sizeof *ret)
 		return -EBADMSG;
 	*ret_n = info.xlated_prog_len / (unsigned)sizeof *ret;
 	return 0;
@@ -321,6 +323,11 @@ int device_bpf_text(int group_fd, char **ret, struct err *err)
 		char *longer;
 
 		r = fetch(ids[i], insns, &n);
+		if (r == -EACCES)
+			return err_set(err, -ENOTSUP,
+				       "device program %u: the kernel does not show what it does, "
+				       "as net.core.bpf_jit_harden is 2: set it to 1 or 0",
+				       ids[i]);
 		if (r < 0 && r != -EBADMSG)
 			return err_errno(err, r, "device program %u: reading it", ids[i]);
 		if (!r)

@@ -2,6 +2,7 @@
 /* Everything the kernel says of a pod's v1 groups, as one JSON object (keys: see cgroup.h). */
 #include "cgroups/show.h"
 #include "cgroups/v1.h"
+#include "lib/json.h"
 #include "lib/util.h"
 
 #include <errno.h>
@@ -126,14 +127,9 @@ static int read_events(struct tree *t, const char *uid, json_t *root, struct err
 	return r;
 }
 
-static void json_freep(json_t **j)
-{
-	json_decref(*j);
-}
-
 int v1_read(struct tree *t, const char *uid, json_t **ret, struct err *err)
 {
-	_cleanup_(json_freep) json_t *root = json_object();
+	_cleanup_json_ json_t *root = json_object();
 	struct group devices = {t, HIER_DEVICES, NODE_POD, uid};
 	struct group side = {t, HIER_CPUSET, NODE_SIDE, uid};
 	bool side_there;

@@ -88,9 +88,11 @@ static int make_groups(struct tree *t, const struct cgroup_pod_spec *spec, enum 
 	struct group vcpu = v2_child(t, spec->uid, base, CGROUP_VCPU);
 	int r = enable(&root, all, ARRAY_SIZE(all), err);
 
-	if (!r && base == NODE_POD)
+	/* a partition beside it needs it, too: systemd takes a controller out of the root's children
+	   as soon as none of them has given it on */
+	if (!r)
 		r = make_top(t, err);
-	if (!r && base == NODE_POD)
+	if (!r)
 		r = enable(&top, all, ARRAY_SIZE(all), err);
 	if (!r)
 		r = group_make(&pod, err);

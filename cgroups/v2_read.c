@@ -3,6 +3,7 @@
 #include "cgroups/device_bpf.h"
 #include "cgroups/show.h"
 #include "cgroups/v2.h"
+#include "lib/json.h"
 #include "lib/util.h"
 
 #include <errno.h>
@@ -31,18 +32,19 @@ static int read_cpuset_group(json_t *o, const struct group *g, bool exclusive, s
 /* "kernel" only while both partitions are what they were made as. */
 static int read_partitions(const struct pod_groups *g, json_t *root, bool *ret, struct err *err)
 {
-	json_t *o = show_object(root, "partition");
-	int r = show_text(o, "pod", &g->pod, "cpuset.cpus.partition", err);
+	json_t *o;
+	int r;
 
-	if (!r && g->dedicated)
+	if (g->pod.node != NODE_SIDE) {
+		json_object_set_new(root, "partition", json_null());
+		return 0;
+	}
+	o = show_object(root, "partition");
+	r = show_text(o, "pod", &g->pod, "cpuset.cpus.partition", err);
+	if (!r)
 		r = show_text(o, "vcpu", &g->vcpu, "cpuset.cpus.partition", err);
-	if (r < 0)
-		return r;
-	*ret = g->dedicated && str_eq(json_string_value(json_object_get(o, "pod")), "root") &&
-	       str_eq(json_string_value(json_object_get(o, "vcpu")), "isolated");
-	if (!g->dedicated)
-		json_object_set_new(o, "vcpu", json_null());
-	return 0;
+	*ret = !r && str_eq(json_str(o, "pod"), "root") && str_eq(json_str(o, "vcpu"), "isolated");
+	return r;
 }
 
 static int read_cpuset(const struct pod_groups *g, json_t *root, struct err *err)
@@ -173,14 +175,9 @@ static int find_groups(struct tree *t, const char *uid, struct pod_groups *ret, 
 	return group_exists(&ret->vcpu, &ret->dedicated, err);
 }
 
-static void json_freep(json_t **j)
-{
-	json_decref(*j);
-}
-
 int v2_read(struct tree *t, const char *uid, json_t **ret, struct err *err)
 {
-	_cleanup_(json_freep) json_t *root = json_object();
+	_cleanup_json_ json_t *root = json_object();
 	struct pod_groups g;
 	int r = find_groups(t, uid, &g, err);
 

@@ -55,13 +55,7 @@ static void section(FILE *to, const char *title)
 
 static const json_t *process(const json_t *inspect, const char *name)
 {
-	const json_t *p;
-	size_t i;
-
-	json_array_foreach (json_object_get(inspect, "processes"), i, p)
-		if (str_eq(json_str(p, "name"), name))
-			return p;
-	return NULL;
+	return json_find(json_object_get(inspect, "processes"), "name", name);
 }
 
 /* Namespaces of the pod's own, and those shared with the host. */

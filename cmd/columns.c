@@ -82,13 +82,10 @@ static const struct column *columns_of(const struct kind *k)
 
 const char *columns_condition(const json_t *object, const char *type)
 {
-	const json_t *c;
-	size_t i;
+	const json_t *c = json_find(json_get(object, "status.conditions"), "type", type);
+	const char *status = json_str(c, "status");
 
-	json_array_foreach (json_get(object, "status.conditions"), i, c)
-		if (str_eq(json_str(c, "type"), type))
-			return json_str(c, "status") ? json_str(c, "status") : "";
-	return "";
+	return status ? status : "";
 }
 
 static const char *cell(const struct column *c, const json_t *object, char age[static AGE_MAX])

@@ -6,13 +6,7 @@
 
 static const json_t *condition(const json_t *vmi, const char *type)
 {
-	const json_t *c;
-	size_t i;
-
-	json_array_foreach (json_get(vmi, "status.conditions"), i, c)
-		if (str_eq(json_str(c, "type"), type))
-			return c;
-	return NULL;
+	return json_find(json_get(vmi, "status.conditions"), "type", type);
 }
 
 static bool is_false_for(const json_t *c, const char *reason)

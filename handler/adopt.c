@@ -3,9 +3,9 @@
 
 #include "handler/channel.h"
 #include "handler/cpuset.h"
+#include "handler/exclusive.h"
 #include "handler/launcher.h"
 #include "handler/leftovers.h"
-#include "handler/partition.h"
 #include "handler/pins.h"
 #include "handler/poddir.h"
 #include "handler/proc.h"
@@ -84,16 +84,13 @@ static void on_status(void *arg, int r, const json_t *reply, const struct err *w
 		r = threads_find(pod, reply, &err);
 	if (r == 0)
 		r = store_cpus_of(pod->h->store, pod->record.uid, &pod->cpus, &err);
-	if (r == 0) /* somebody may have moved threads while no handler looked */
-		r = pins_repair(pod, &err);
-	if (r == 0)
-		r = realtime_set(pod, &err);
-	if (r == 0)
-		r = partition_watch(pod, &err);
 	if (r < 0) {
 		give_up(pod, &err);
 		return;
 	}
+	/* what somebody did while no handler looked is repaired or told: no reason to end a guest */
+	if (exclusive_watch(pod, &err) < 0 || realtime_set(pod, &err) < 0)
+		log_error("%s/%s: %s", pod->record.ns, pod->record.name, err.msg);
 	log_info("%s/%s: adopted", pod->record.ns, pod->record.name);
 	handler_kick(pod->h);
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "handler/cpuset.h"
 
+#include "handler/exclusive.h"
 #include "handler/hostcpus.h"
 #include "handler/kthreads.h"
-#include "handler/partition.h"
-#include "handler/pins.h"
 
 #include "lib/log.h"
 #include "lib/util.h"
@@ -98,17 +97,15 @@ int cpuset_apply_shared(struct handler *h, struct err *err)
 
 		if (!has_cgroup(p))
 			continue;
-		if (p->plan && p->plan->isolate_emulator) {
-			partition_check(
-				p); /* its CPUs don't change; others may have moved its threads */
-			continue;
-		}
-		r = cgroup_pod_set_emu_cpus(h->cgroups, p->record.uid, &shared, &why);
-		if (r == 0 && (p->state == POD_STARTING || p->state == POD_RUNNING))
-			r = pins_repair(p, &why);
+		/* CPUs of the emulator's own don't change */
+		r = p->plan && p->plan->isolate_emulator
+			    ? 0
+			    : cgroup_pod_set_emu_cpus(h->cgroups, p->record.uid, &shared, &why);
 		if (r < 0 && r != -ENOENT && first == 0)
 			first = err_set(err, r, "%s/%s: shared CPU pool: %s", p->record.ns,
 					p->record.name, why.msg);
+		exclusive_check(
+			p); /* what it finds is that pod's affair, and nobody else's start */
 	}
 	return first;
 }

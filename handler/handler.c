@@ -3,9 +3,9 @@
 
 #include "handler/adopt.h"
 #include "handler/config.h"
+#include "handler/devices.h"
 #include "handler/hostcpus.h"
 #include "handler/images.h"
-#include "handler/kvm.h"
 #include "handler/loop.h"
 #include "handler/pod.h"
 #include "handler/server.h"
@@ -80,9 +80,16 @@ static int find_qemu(struct handler *h, struct err *err)
 
 void handler_probe(struct handler *h)
 {
-	_cleanup_fd_ int vhost = open("/dev/vhost-net", O_RDWR | O_CLOEXEC);
+	_cleanup_fd_ int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	h->has = (struct plan_host){.kvm = kvm_works(), .vhost_net = vhost >= 0};
+	devices_try(root, &h->has, &h->nodes); /* without a root: nothing works */
+}
+
+struct plan_host handler_look(const struct handler *h)
+{
+	_cleanup_fd_ int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return devices_look(root, &h->has, &h->nodes);
 }
 
 static void name_node(struct handler *h)

@@ -46,17 +46,21 @@ struct handler {
 	const char *qemu;	     /* path of QEMU's */
 	sd_event_source *cpus_watch; /* of that file */
 	cpu_set_t others_cpus;	     /* exclusive CPUs of other roots, as last read */
-	const char *cpus_file; /* NULL: the host's own (handler/hostcpus.h); tests have another */
-	char node[65];	       /* this node's name */
-	struct plan_host has;  /* when last looked at (handler_probe) */
+	const char *cpus_file;	/* NULL: the host's own (handler/hostcpus.h); tests have another */
+	char node[65];		/* this node's name */
+	struct plan_host has;	/* devices that worked when they were last opened (handler_probe) */
+	struct plan_host nodes; /* those whose nodes were there then */
 };
 
 /* Everything of a start but the API: store, cgroups, topology, configuration, then adoption. */
 int handler_open(const char *root, struct handler *h, struct err *err);
 void handler_close(struct handler *h);
 
-/* Look again which devices the host has: modules come and go. Cheap. */
+/* Open the host's devices to see which work, for a start: it may load their modules. */
 void handler_probe(struct handler *h);
+
+/* Which of them there are now, for whoever asks: modules come and go. Opens nothing. */
+struct plan_host handler_look(const struct handler *h);
 
 /* Compare desired and observed soon, from the loop; cheap to call often. */
 void handler_kick(struct handler *h);

@@ -148,11 +148,5 @@ int inspect_processes(const struct inspect *in, json_t **ret, json_t **ret_kerne
 
 const json_t *inspect_find(const json_t *processes, const char *name)
 {
-	const json_t *process;
-	size_t i;
-
-	json_array_foreach (processes, i, process)
-		if (str_eq(json_str(process, "name"), name))
-			return process;
-	return NULL;
+	return json_find(processes, "name", name);
 }

@@ -7,7 +7,18 @@
  */
 #pragma once
 
+#include "lib/err.h"
+
 #include <sched.h>
 
-/* Confine them all, whoever's VM they serve: dedicated CPUs are nobody else's. Survivable, so logged. */
+/*
+ * The numbers of all kernel threads but kthreadd, as the kernel lists them below the directory `root`
+ * ("/", or a test's). *ret is the caller's. The error says what follows from it, and the cure.
+ */
+int kthreads_list(int root, char **ret, struct err *err);
+
+/*
+ * Confine them all, whoever's VM they serve: dedicated CPUs are nobody else's. Survivable, so logged;
+ * that they can't be found at all is said once.
+ */
 void kthreads_confine(const cpu_set_t *shared);

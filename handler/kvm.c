@@ -17,9 +17,14 @@ static bool cpu_virtualizes(void)
 	       (__get_cpuid(0x80000001, &a, &b, &c, &d) && (c & 1u << 2));
 }
 
+bool kvm_fd_works(int fd)
+{
+	return fd >= 0 && ioctl(fd, KVM_GET_API_VERSION, 0) == KVM_API_VERSION && cpu_virtualizes();
+}
+
 bool kvm_works(void)
 {
 	_cleanup_fd_ int fd = open("/dev/kvm", O_RDWR | O_CLOEXEC);
 
-	return fd >= 0 && ioctl(fd, KVM_GET_API_VERSION, 0) == KVM_API_VERSION && cpu_virtualizes();
+	return kvm_fd_works(fd);
 }

@@ -9,3 +9,6 @@
  * (PVM) open the device without them, and an unmodified guest's firmware then never ends.
  */
 bool kvm_works(void);
+
+/* The same of a descriptor, or of -1: it did not open. */
+bool kvm_fd_works(int fd);

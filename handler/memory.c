@@ -50,12 +50,16 @@ static int host_total(uint64_t *ret, struct err *err)
 
 static int nodes_total(int root, const char *nodes, uint64_t *ret, struct err *err)
 {
-	uint64_t bytes, sum = 0;
+	uint64_t sum = 0;
 	cpu_set_t set;
 	int r = cpus_parse(nodes, &set);
 
-	for (int node = -1; r == 0 && (node = cpus_next(&set, node)) >= 0; sum += bytes)
+	for (int node = -1; r == 0 && (node = cpus_next(&set, node)) >= 0;) {
+		uint64_t bytes = 0;
+
 		r = hostmem_node(root, node, &bytes);
+		sum += bytes;
+	}
 	if (r < 0)
 		return err_errno(err, r, "memory of NUMA node %s", nodes);
 	*ret = sum;

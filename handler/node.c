@@ -37,7 +37,7 @@ static uint64_t memory_kib(void)
 	return sysinfo(&si) < 0 ? 0 : (uint64_t)si.totalram * si.mem_unit / 1024;
 }
 
-static json_t *resources(const struct handler *h, unsigned cpus)
+static json_t *resources(const struct plan_host *has, unsigned cpus)
 {
 	json_t *o = json_object();
 	char text[32];
@@ -46,8 +46,8 @@ static json_t *resources(const struct handler *h, unsigned cpus)
 	set_text(o, "cpu", text);
 	(void)snprintf(text, sizeof text, "%" PRIu64 "Ki", memory_kib());
 	set_text(o, "memory", text);
-	set_text(o, "devices.kubevirt.io/kvm", h->has.kvm ? DEVICE_SLOTS : "0");
-	set_text(o, "devices.kubevirt.io/vhost-net", h->has.vhost_net ? DEVICE_SLOTS : "0");
+	set_text(o, "devices.kubevirt.io/kvm", has->kvm ? DEVICE_SLOTS : "0");
+	set_text(o, "devices.kubevirt.io/vhost-net", has->vhost_net ? DEVICE_SLOTS : "0");
 	return o;
 }
 
@@ -89,9 +89,9 @@ json_t *node_object(struct handler *h)
 {
 	unsigned cpus = h->topology.n, allocatable = cpus;
 	char version[24], since[TIME_TEXT];
+	struct plan_host has = handler_look(h);
 	json_t *ready;
 
-	handler_probe(h);
 	if (h->policy.manager == CPU_MANAGER_STATIC)
 		allocatable -= (unsigned)CPU_COUNT(&h->policy.reserved);
 	(void)snprintf(version, sizeof version, "%" PRIu64, h->server->node_version);
@@ -101,8 +101,9 @@ json_t *node_object(struct handler *h)
 	return json_pack("{s:s, s:s, s:{s:s, s:s, s:s, s:s, s:o}, s:{}, s:{s:o, s:o, s:[o], s:o}}",
 			 "apiVersion", "v1", "kind", "Node", "metadata", "name", h->node, "uid",
 			 h->node, "resourceVersion", version, "creationTimestamp", since, "labels",
-			 labels(h), "spec", "status", "capacity", resources(h, cpus), "allocatable",
-			 resources(h, allocatable), "conditions", ready, "nodeInfo", info());
+			 labels(h), "spec", "status", "capacity", resources(&has, cpus),
+			 "allocatable", resources(&has, allocatable), "conditions", ready,
+			 "nodeInfo", info());
 }
 
 void node_publish(struct handler *h)

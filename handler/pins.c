@@ -60,8 +60,11 @@ static int verify_thread(const struct pod *pod, pid_t tid, const cpu_set_t *dedi
 		       cpus_format(&common, text));
 }
 
-static int verify_process(const struct pod *pod, pid_t pid, const cpu_set_t *dedicated,
-			  struct err *err)
+typedef int thread_fn(const struct pod *pod, pid_t tid, const cpu_set_t *dedicated,
+		      struct err *err);
+
+static int each_thread(const struct pod *pod, pid_t pid, const cpu_set_t *dedicated, thread_fn *fn,
+		       struct err *err)
 {
 	_cleanup_dir_ DIR *dir = NULL;
 	struct dirent *de;
@@ -74,8 +77,15 @@ static int verify_process(const struct pod *pod, pid_t pid, const cpu_set_t *ded
 		return err_errno(err, -errno, "%s", path);
 	while (r == 0 && (de = readdir(dir)))
 		if (de->d_name[0] != '.')
-			r = verify_thread(pod, (pid_t)strtol(de->d_name, NULL, 10), dedicated, err);
+			r = fn(pod, (pid_t)strtol(de->d_name, NULL, 10), dedicated, err);
 	return r;
+}
+
+static void dedicated_of(const struct pod *pod, cpu_set_t *ret)
+{
+	CPU_ZERO(ret);
+	for (unsigned i = 0; i < pod->cpus.n_vcpus; i++)
+		CPU_SET(pod->cpus.vcpu[i], ret);
 }
 
 int pins_verify(struct pod *pod, struct err *err)
@@ -85,21 +95,36 @@ int pins_verify(struct pod *pod, struct err *err)
 
 	if (!pod->cpus.n_vcpus)
 		return 0;
-	CPU_ZERO(&dedicated);
-	for (unsigned i = 0; i < pod->cpus.n_vcpus; i++)
-		CPU_SET(pod->cpus.vcpu[i], &dedicated);
-	r = verify_process(pod, (pid_t)pod->record.pid, &dedicated, err);
-	return r < 0 ? r : verify_process(pod, pod->qemu_pid, &dedicated, err);
+	dedicated_of(pod, &dedicated);
+	r = each_thread(pod, (pid_t)pod->record.pid, &dedicated, verify_thread, err);
+	return r < 0 ? r : each_thread(pod, pod->qemu_pid, &dedicated, verify_thread, err);
+}
+
+/* A thread that may run on dedicated CPUs and is no vCPU's goes where the others are. */
+static int place_stray(const struct pod *pod, pid_t tid, const cpu_set_t *dedicated,
+		       struct err *err)
+{
+	struct err why = {0};
+
+	return verify_thread(pod, tid, dedicated, &why) == 0 || vcpu_of(pod, tid) >= 0
+		       ? 0
+		       : cgroup_pod_place(pod->h->cgroups, pod->record.uid, tid, CGROUP_EMU, err);
 }
 
 int pins_repair(struct pod *pod, struct err *err)
 {
 	struct err drift = {0};
+	cpu_set_t dedicated;
 	int r;
 
 	if (!pod->qemu_pid || pins_verify(pod, &drift) == 0)
 		return 0;
+	dedicated_of(pod, &dedicated);
 	r = pins_set(pod, err);
+	if (r == 0)
+		r = each_thread(pod, (pid_t)pod->record.pid, &dedicated, place_stray, err);
+	if (r == 0)
+		r = each_thread(pod, pod->qemu_pid, &dedicated, place_stray, err);
 	if (r == 0)
 		r = pins_verify(pod, err);
 	if (r == 0)

@@ -14,7 +14,8 @@ int pins_set(struct pod *pod, struct err *err);
 int pins_verify(struct pod *pod, struct err *err);
 
 /*
- * Verify, and set what differs again; a difference is logged as drift. Nothing before QEMU's threads
+ * Verify, and set what differs again: vCPU threads as pins_set does, others that may run on the
+ * vCPUs' CPUs back into the emulator's group. A difference is logged as drift. Nothing before QEMU's threads
  * are known. Any write of a cpuset may call for it: Linux 6.1 then gives threads the whole set.
  */
 int pins_repair(struct pod *pod, struct err *err);

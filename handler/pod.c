@@ -2,10 +2,10 @@
 #include "handler/pod.h"
 
 #include "handler/channel.h"
+#include "handler/exclusive.h"
 #include "handler/images.h"
 #include "handler/launcher.h"
 #include "handler/loop.h"
-#include "handler/partition.h"
 #include "handler/status.h"
 #include "handler/vmi.h"
 
@@ -72,7 +72,7 @@ void pod_free(struct pod *pod)
 			break;
 		}
 	channel_free(TAKE_PTR(pod->channel));
-	partition_unwatch(pod);
+	exclusive_unwatch(pod);
 	sd_event_source_disable_unref(pod->exit_source);
 	sd_event_source_disable_unref(pod->stop_timer);
 	sd_event_source_disable_unref(pod->qemu_source);

@@ -61,9 +61,8 @@ struct pod {
 	sd_event_source *log_source;
 	uint64_t log_second; /* the second that log_lines counts in */
 	unsigned log_lines;
-	sd_event_source *partition_source; /* handler/partition.c */
-	sd_event_source *partition_retry;
-	bool partition_lost;	 /* and somebody else's group is in the way */
+	sd_event_source *partition_source, *vcpu_partition_source; /* handler/exclusive.c */
+	sd_event_source *exclusive_retry;
 	bool reconnected;	 /* the channel broke once, without cause */
 	struct channel *channel; /* to the launcher */
 	/* what the waiting step does with the launcher's reply; NULL: nothing more */

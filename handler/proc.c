@@ -66,14 +66,20 @@ static pid_t inner_number(const char *status_path)
 	return end ? (pid_t)strtol(end, NULL, 10) : 0;
 }
 
+bool proc_sees_kernel(void)
+{
+	char name[32];
+
+	return file_read_line_at(AT_FDCWD, "/proc/2/comm", name, sizeof name) == 0 &&
+	       str_eq(name, "kthreadd");
+}
+
 bool proc_is_kernel(pid_t pid)
 {
 	char path[64], line[1024];
 	const char *p;
 
-	/* inside a pid namespace of somebody's, process 2 is no kthreadd */
-	if (file_read_line_at(AT_FDCWD, "/proc/2/comm", line, sizeof line) < 0 ||
-	    !str_eq(line, "kthreadd"))
+	if (!proc_sees_kernel())
 		return false;
 	(void)snprintf(path, sizeof path, "/proc/%d/stat", pid);
 	if (file_read_line_at(AT_FDCWD, path, line, sizeof line) < 0)

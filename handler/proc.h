@@ -17,6 +17,12 @@ bool proc_is(pid_t pid, uint64_t start);
 /* A pidfd of the process that began at `start`; -ESRCH when that one is gone. */
 int proc_pidfd(pid_t pid, uint64_t start, int *ret);
 
+/*
+ * Is process 2 kthreadd, whose children all kernel threads are? Inside a pid namespace of somebody's it
+ * is not.
+ */
+bool proc_sees_kernel(void);
+
 /* Is it a thread of the kernel's own: a child of kthreadd, which no other task can be? */
 bool proc_is_kernel(pid_t pid);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "handler/rlimits.h"
 
+#include "api/limits.h"
 #include "lib/log.h"
 #include "lib/util.h"
 
@@ -53,9 +54,9 @@ static void raise_nofile(pid_t pid)
 {
 	struct rlimit limit;
 
-	if (prlimit(pid, RLIMIT_NOFILE, NULL, &limit) < 0 || limit.rlim_max >= RLIMITS_NOFILE)
+	if (prlimit(pid, RLIMIT_NOFILE, NULL, &limit) < 0 || limit.rlim_max >= LIMITS_NOFILE)
 		return;
-	limit.rlim_max = RLIMITS_NOFILE;
+	limit.rlim_max = LIMITS_NOFILE;
 	if (prlimit(pid, RLIMIT_NOFILE, &limit, NULL) < 0)
 		log_debug("descriptors of %d: limit stays: %s, ignoring", pid, strerror(errno));
 }

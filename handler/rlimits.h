@@ -4,8 +4,6 @@
 
 #include "handler/pod.h"
 
-#define RLIMITS_NOFILE 4096 /* what a launcher asks for (launcher/enter.c) */
-
 /*
  * Can this handler give a pod of this plan the limits that it promises? Tried on the handler itself and
  * put back. -ENOTSUP: no, with what was wanted, what is there, and the cure.

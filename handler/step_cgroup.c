@@ -3,7 +3,7 @@
 #include "handler/steps.h"
 
 #include "handler/cpuset.h"
-#include "handler/partition.h"
+#include "handler/exclusive.h"
 #include "handler/podlimits.h"
 
 #include "lib/cpus.h"
@@ -77,14 +77,14 @@ int step_cgroup(struct pod *pod, struct err *err)
 		(void)cpus_parse(plan->memory_nodes, &spec.mems); /* placement.c's own list */
 	spec.emu_own = plan->dedicated_cpus && plan->isolate_emulator;
 	r = create(pod, &spec, err);
-	return r < 0 ? r : partition_watch(pod, err);
+	return r < 0 ? r : exclusive_watch(pod, err);
 }
 
 int undo_cgroup(struct pod *pod, struct err *err)
 {
 	struct err kill = {0};
 
-	partition_unwatch(pod);
+	exclusive_unwatch(pod);
 	/* PID 1 is gone and took its namespace with it; this is for what a layer switched off let live */
 	if (cgroup_pod_kill(pod->h->cgroups, pod->record.uid, &kill) < 0 && kill.code != -ENOTSUP)
 		return err_set(err, kill.code, "%s", kill.msg);

@@ -81,6 +81,21 @@ static int check_kvm_node(const struct plan *plan, struct err *err)
 		"not for every user here: chmod o+rw /dev/kvm, or leave the layer on");
 }
 
+/* What can never be is refused before anybody else's CPUs are touched for it. */
+static int check_exclusivity(const struct pod *pod, struct err *err)
+{
+	const struct plan *plan = pod->plan;
+
+	if (!plan->dedicated_cpus || !plan->exclusivity_kernel || plan->isolate_emulator ||
+	    !cgroup_host_v2(pod->h->cgroups))
+		return 0;
+	return err_set(
+		err, -ENOTSUP,
+		"virtpod.io/exclusivity: kernel was asked: cgroup v2 keeps others off a whole "
+		"pod's CPUs only, and this one's other threads run in the shared pool: add "
+		"spec.domain.cpu.isolateEmulatorThread, or take the annotation away");
+}
+
 int step_plan(struct pod *pod, struct err *err)
 {
 	int r;
@@ -92,6 +107,8 @@ int step_plan(struct pod *pod, struct err *err)
 	r = check_descriptors(pod->plan, err);
 	if (r == 0)
 		r = check_kvm_node(pod->plan, err);
+	if (r == 0)
+		r = check_exclusivity(pod, err);
 	if (r == 0)
 		r = memory_check(pod, err);
 	if (r < 0)

@@ -8,13 +8,7 @@
 
 static const json_t *find_process(const struct verify *v, const char *name)
 {
-	const json_t *process;
-	size_t i;
-
-	json_array_foreach (json_object_get(v->seen, "processes"), i, process)
-		if (verify_is(process, "name", name))
-			return process;
-	return NULL;
+	return json_find(json_object_get(v->seen, "processes"), "name", name);
 }
 
 static void known(struct verify *v, const json_t *process, const char *who)
@@ -202,13 +196,11 @@ void verify_dumpable(struct verify *v)
 
 static void no_core(struct verify *v, const json_t *process, const char *who)
 {
-	const json_t *limit, *hard = NULL;
-	size_t i;
+	const json_t *limit =
+		json_find(json_object_get(process, "limits"), "name", "Max core file size");
 
-	json_array_foreach (json_object_get(process, "limits"), i, limit)
-		if (verify_is(limit, "name", "Max core file size"))
-			hard = json_object_get(limit, "hard");
-	verify_equal(v, json_string("0"), hard, "%s hard limit of core dumps", who);
+	verify_equal(v, json_string("0"), json_object_get(limit, "hard"),
+		     "%s hard limit of core dumps", who);
 }
 
 /* A core dump would put the guest's memory on the host's disk. */

@@ -236,7 +236,15 @@ void verify_overlaps(struct verify *v)
 void verify_exclusivity(struct verify *v)
 {
 	const struct plan *plan = v->p->plan;
+	const json_t *partition = json_get(v->seen, "cgroup.cpuset.partition");
 
+	/* a partition that was made is to be one still, whether it was asked for or not */
+	if (json_is_object(partition)) {
+		verify_equal(v, json_string("root"), json_object_get(partition, "pod"),
+			     "the pod's partition");
+		verify_equal(v, json_string("isolated"), json_object_get(partition, "vcpu"),
+			     "the vCPUs' partition");
+	}
 	if (plan->dedicated_cpus && plan->exclusivity_kernel)
 		verify_equal(v, json_string("kernel"), json_object_get(v->seen, "exclusivity"),
 			     "who keeps others off the CPUs");

@@ -24,13 +24,7 @@ static void names_of(const struct plan_nic *nic, struct pod_names *ret)
 /* side: "pod" or "host" */
 static const json_t *find_link(const struct verify *v, const char *side, const char *name)
 {
-	const json_t *link;
-	size_t i;
-
-	json_array_foreach (json_object_get(json_object_get(v->seen, "links"), side), i, link)
-		if (verify_is(link, "name", name))
-			return link;
-	return NULL;
+	return json_find(json_object_get(json_object_get(v->seen, "links"), side), "name", name);
 }
 
 /* The link of that kind, up, with the MTU and (NULL: none) master; NULL when it isn't there. */

@@ -25,24 +25,13 @@ void verify_memory_nodes(struct verify *v)
 	}
 }
 
-static const json_t *find_memory(const struct verify *v, const char *policy)
-{
-	const json_t *entry;
-	size_t i;
-
-	json_array_foreach (json_get(v->seen, "memory.guest"), i, entry)
-		if (verify_is(entry, "policy", policy))
-			return entry;
-	return NULL;
-}
-
 /* Ordinary pages come when they are touched, and of any size: how many there are is the guest's affair. */
 static void check_piece(struct verify *v, const char *host_nodes, uint64_t memory)
 {
 	uint64_t page = v->p->plan->hugepage_size;
 	_cleanup_free_ char *policy =
 		host_nodes ? xasprintf("bind:%s", host_nodes) : xstrdup("default");
-	const json_t *entry = find_memory(v, policy);
+	const json_t *entry = json_find(json_get(v->seen, "memory.guest"), "policy", policy);
 	json_t *bytes;
 	json_int_t sum = 0;
 	cpu_set_t nodes;
@@ -110,15 +99,13 @@ void verify_scheduling(struct verify *v)
 
 static void check_locked(struct verify *v, const json_t *process, const char *who)
 {
-	const json_t *limit, *soft = NULL;
-	size_t i;
+	const json_t *limit =
+		json_find(json_object_get(process, "limits"), "name", "Max locked memory");
 
 	if (!verify_is(process, "name", "qemu"))
 		return;
-	json_array_foreach (json_object_get(process, "limits"), i, limit)
-		if (verify_is(limit, "name", "Max locked memory"))
-			soft = json_object_get(limit, "soft");
-	verify_equal(v, json_string("unlimited"), soft, "%s limit of locked memory", who);
+	verify_equal(v, json_string("unlimited"), json_object_get(limit, "soft"),
+		     "%s limit of locked memory", who);
 	if (!json_u64(v->seen, "memory.lockedBytes", 0))
 		verify_differ(v, json_string("more than 0"),
 			      json_get(v->seen, "memory.lockedBytes"), "%s locked memory", who);

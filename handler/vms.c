@@ -49,13 +49,7 @@ static enum vm_last last_of(const struct round *r)
 
 static bool owns(const json_t *vm, const json_t *vmi)
 {
-	json_t *owner;
-	size_t i;
-
-	json_array_foreach (json_get(vmi, "metadata.ownerReferences"), i, owner)
-		if (str_eq(json_str(owner, "uid"), object_uid(vm)))
-			return true;
-	return false;
+	return json_find(json_get(vmi, "metadata.ownerReferences"), "uid", object_uid(vm));
 }
 
 static int load_vmi(struct round *r)

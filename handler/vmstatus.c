@@ -22,13 +22,7 @@ bool vmstatus_vmi_final(const json_t *vmi)
 
 bool vmstatus_vmi_ran(const json_t *vmi)
 {
-	json_t *t;
-	size_t i;
-
-	json_array_foreach (json_get(vmi, "status.phaseTransitionTimestamps"), i, t)
-		if (str_eq(json_str(t, "phase"), "Running"))
-			return true;
-	return false;
+	return json_find(json_get(vmi, "status.phaseTransitionTimestamps"), "phase", "Running");
 }
 
 static bool condition_is(const json_t *vmi, const char *type, const char *value, const char *reason)

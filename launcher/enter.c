@@ -2,6 +2,7 @@
 /* "enter": from the host's view of files and the handler's powers into the pod's boundary. */
 #include "launcher/internal.h"
 
+#include "api/limits.h"
 #include "lib/json.h"
 #include "lib/log.h"
 #include "sandbox/enter.h"
@@ -9,17 +10,11 @@
 #include <errno.h>
 #include <unistd.h>
 
-/*
- * Descriptors of QEMU, swtpm and this process together. A disk needs one or two, a queue two; what the
- * hard limit refuses is no error.
- */
-#define NOFILE 4096
-
 static int enter(struct launcher *l, const json_t *msg, struct named_fds *fds, struct err *err)
 {
 	struct sandbox_bind binds[SANDBOX_MAX_BINDS];
 	struct sandbox_enter e = {
-		.hostname = json_str(msg, "hostname"), .binds = binds, .nofile = NOFILE};
+		.hostname = json_str(msg, "hostname"), .binds = binds, .nofile = LIMITS_NOFILE};
 	const char *qemu = json_str(msg, "qemu");
 	int r;
 

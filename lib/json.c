@@ -71,6 +71,17 @@ json_t *json_get(const json_t *root, const char *path)
 	return at;
 }
 
+json_t *json_find(const json_t *list, const char *member, const char *text)
+{
+	json_t *item;
+	size_t i;
+
+	json_array_foreach (list, i, item)
+		if (text && str_eq(json_string_value(json_object_get(item, member)), text))
+			return item;
+	return NULL;
+}
+
 const char *json_str(const json_t *root, const char *path)
 {
 	return json_string_value(json_get(root, path));

@@ -32,6 +32,9 @@ int json_step_next(const char **path, struct json_step *ret);
 /* The value at `path` ("" is the root itself), borrowed; NULL if absent (or root is NULL). */
 json_t *json_get(const json_t *root, const char *path);
 
+/* The first object in a list whose member is this text, borrowed; NULL: none (or no list, no text). */
+json_t *json_find(const json_t *list, const char *member, const char *text);
+
 /* Typed getters: NULL or `def` when absent, of another type, or (u64) negative. Str is borrowed. */
 const char *json_str(const json_t *root, const char *path);
 uint64_t json_u64(const json_t *root, const char *path, uint64_t def);

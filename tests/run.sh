@@ -31,18 +31,18 @@ suites() {
 		END { if (!found) print shape, tests }'
 }
 
-# Labs, and the test of the lab itself, run LAB_JOBS at a time, two if not said: each keeps little more
-# than one CPU busy. What one said is shown when it has ended.
+# Labs, and the test of the lab itself, have a host of their own each and limits of time that bear a loaded
+# machine: they run from the start, beside all else and with less right to the CPUs, LAB_JOBS at a time,
+# two if not said. What one said is shown when it has ended.
+lab_queue=()
 declare -A lab_name=() lab_log=() lab_start=()
 
 lab_begin() { # NAME COMMAND...
 	local name=$1 log pid
 	shift
-	[[ $name == *$tap_pattern* ]] || return 0
-	[ ${#lab_name[@]} -lt "${LAB_JOBS:-2}" ] || lab_end
 	log=$(mktemp)
 	# timeout, told to end, tells all of them; its limit is beyond the lab's own
-	CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 30 7200 "$@" >"$log" 2>&1 </dev/null 9>&- &
+	CMOCKA_MESSAGE_OUTPUT=TAP nice timeout -k 30 7200 "$@" >"$log" 2>&1 </dev/null 9>&- &
 	pid=$!
 	lab_name[$pid]=$name lab_log[$pid]=$log lab_start[$pid]=$SECONDS
 	echo "$name: begins; what it says meanwhile is below $build/lab"
@@ -58,14 +58,32 @@ lab_end() { # of the one that ends first
 	unset "lab_name[$pid]" "lab_log[$pid]" "lab_start[$pid]"
 }
 
-labs() {
+labs_fill() { # as many as may run at once
+	while [ ${#lab_queue[@]} -gt 0 ] && [ ${#lab_name[@]} -lt "${LAB_JOBS:-2}" ]; do
+		# shellcheck disable=SC2086 # words
+		lab_begin ${lab_queue[0]}
+		lab_queue=("${lab_queue[@]:1}")
+	done
+}
+
+lab_add() { # NAME COMMAND...
+	[[ $1 != *$tap_pattern* ]] || lab_queue+=("$*")
+}
+
+labs_begin() {
 	local shape programs
 	while read -r shape programs; do
-		# shellcheck disable=SC2086 # words
-		lab_begin "lab/$shape" tests/lab/lab.sh "$build" test "$shape" $programs
+		lab_add "lab/$shape" tests/lab/lab.sh "$build" test "$shape" "$programs"
 	done < <(suites)
-	[ -n "${LAB_SHAPE:-}${LAB_TESTS:-}" ] || lab_begin lab/selftest tests/lab/selftest.sh "$build"
-	while [ ${#lab_name[@]} -gt 0 ]; do lab_end; done
+	[ -n "${LAB_SHAPE:-}${LAB_TESTS:-}" ] || lab_add lab/selftest tests/lab/selftest.sh "$build"
+	labs_fill
+}
+
+labs_finish() {
+	while [ ${#lab_name[@]} -gt 0 ]; do
+		lab_end
+		labs_fill
+	done
 }
 
 # shellcheck disable=SC2317 # by the trap
@@ -84,12 +102,13 @@ exec 9>/run/virtpod-test.lock
 	{ echo "waiting for another run of the tests on this host" && flock 9; }
 export VIRTPOD_TEST_TURN=1
 
+labs_begin
 tap_static lint make --no-print-directory lint
 tap_static layering tests/layering.sh
 tap_static hardening tests/hardening.sh "$build"
 all unit "" "$build"/unit/*/test_*
 all san "" "$build"/san/unit/*/test_*
 all tests bash tests/pod/test_*.sh
-labs
+labs_finish
 echo "$((SECONDS / 60)) min $((SECONDS % 60)) s in all"
 tap_sum

@@ -217,7 +217,7 @@ interactive() { # JOB
 images='image=/var/lib/virtpod/images/virtpod/demo-guest:latest
 mkdir -p "$image"
 cp "$BUILD"/guest/{vmlinuz,initrd} "$image"
-ln -s demo-guest:latest "${image%/*}/test-guest:latest"
+cp -r "$image" "${image%/*}/test-guest:latest"
 '
 
 readable() { # FILE

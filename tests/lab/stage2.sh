@@ -54,7 +54,8 @@ hugepages() {
 # With a terminal on the first virtio console where lab.sh asks for one; else into files.
 job() {
 	local status
-	ulimit -Hn 1048576 -Sn 65536 -l unlimited -u unlimited
+	ulimit -Hn 1048576
+	ulimit -Sn 65536 -l unlimited -u unlimited
 	cd "$SRC" || exit
 	cut -d ' ' -f 1 /proc/uptime >/run/lab/up
 	if [ -n "$SIZE" ]; then

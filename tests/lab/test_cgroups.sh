@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # cgroup v2, both forms of a pod: what its files say, that limits, devices and the kill are in force, that
 # a partition which somebody breaks is reported and repaired, and that a new handler resets nothing.
-# Wants 4 CPUs, the first of which is reserved. Guests have no disk and no kernel: their firmware idles.
+# Wants 4 CPUs, the first of which is reserved. Most guests have no disk and no kernel: their firmware idles.
 export VIRTPOD_TEST_SLOW=${VIRTPOD_TEST_SLOW:-8}
 # shellcheck source=tests/pod/lib.sh
 source "$(dirname "$0")/../pod/lib.sh"
 
-CG=/sys/fs/cgroup ISO=vt-iso PLAIN=vt-plain LIMITED=vt-limited
+CG=/sys/fs/cgroup ISO=vt-iso PLAIN=vt-plain LIMITED=vt-limited GREEDY=vt-greedy
 SIBLING=$CG/vttest-sibling EMPTY=$CG/vttest-empty
 ISOLATED='.spec.domain.cpu.isolateEmulatorThread = true'
 KERNEL='annotate("virtpod.io/exclusivity"; "kernel")'
@@ -61,16 +61,6 @@ pins() { # WHEN VCPU-CPU OTHERS
 	is "$1: the launcher's mask" "$(others_of "$L")" "$3"
 }
 
-refused() { # WHAT NAME MESSAGE...
-	local what=$1 name=$2 text
-	shift 2
-	run_start "$name" "$WORK/$name.json" --rm
-	run_wait "$name" 60
-	is "$what: refused" "$RUN_STATUS" 3
-	for text; do like "$what: the message says $text" "$(cat "$WORK/$name.err")" "$text"; done
-	[ "$RUN_STATUS" != timeout ] || vm_down "$name"
-}
-
 # Threads of the kernel by name, each with group and CPUs.
 kthreads() { # REGEX
 	local pid
@@ -83,7 +73,7 @@ kthreads() { # REGEX
 
 plain_and_kernel() {
 	bare $PLAIN dedicated "$KERNEL"
-	refused "exclusivity of the kernel's without a partition" $PLAIN isolateEmulatorThread
+	run_refused --rm "exclusivity of the kernel's without a partition" $PLAIN isolateEmulatorThread
 	is "and nothing was made for it" "$(ls -d $CG/virtpod* 2>/dev/null)" ""
 }
 
@@ -91,7 +81,7 @@ held_before() {
 	mkdir $SIBLING
 	echo 1-3 >$SIBLING/cpuset.cpus
 	bare $ISO dedicated "$ISOLATED" "$KERNEL"
-	refused "a group beside it holds the CPUs" $ISO "/${SIBLING##*/}/"
+	run_refused --rm "a group beside it holds the CPUs" $ISO "/${SIBLING##*/}/"
 	bare $ISO dedicated "$ISOLATED"
 	up $ISO --rm
 	is "held by somebody: the pod is no partition" "$(group cpuset.cpus.partition)" member
@@ -173,12 +163,20 @@ devices() { # WHEN
 		"$(inspected $ISO '.cgroup.devices | sort | join("|")')" "\"$list\""
 }
 
+throttled() {
+	sed -n 's/^nr_throttled //p' "$POD/cpu.stat"
+}
+
 limits() {
-	bare $LIMITED '.spec.domain.resources = {requests: {cpu: "500m"}, limits: {cpu: "900m"}}' \
-		'.spec.domain.resources.limits.memory = "300Mi"'
+	local before
+	vmi $LIMITED 'grace(0)' '.spec.domain.resources = {requests: {cpu: "500m"}, limits: {cpu: "900m"}}' \
+		'.spec.domain.resources.limits.memory = "300Mi"' >"$WORK/$LIMITED.json"
 	up $LIMITED
+	console_open $LIMITED || fatal "the limited guest does not come up"
+	before=$(throttled)
+	like "limits: the guest burns" "$(guest $LIMITED 'burn 2' 60)" ok
+	check "limits: CPU is in force meanwhile" test "$(throttled)" -gt "$before"
 	is "limits: CPU" "$(group cpu.max cpu.weight)" "90000 100000 20"
-	check "limits: CPU is in force" test "$(group cpu.stat | sed 's/.*nr_throttled \([0-9]*\).*/\1/')" -gt 0
 	is "limits: OOM takes all, and no swap" "$(group memory.oom.group memory.swap.max)" "1 0"
 	check "limits: memory, what was asked and overhead" \
 		test "$(group memory.max)" -gt $((300 << 20)) -a "$(group memory.max)" -lt $((900 << 20))
@@ -225,6 +223,32 @@ out_of_memory() {
 	vm_down $LIMITED
 }
 
+# The guest itself takes more than its pod may have, as it were with a limit that was reckoned too low;
+# nobody but the kernel and the handler does anything about it.
+guest_out_of_memory() {
+	local from
+	vmi $GREEDY dedicated 'grace(0)' >"$WORK/$GREEDY.json"
+	vm_up $GREEDY "$WORK/$GREEDY.json" || fatal "the greedy guest does not come up"
+	learn $GREEDY
+	isnt "guest out of memory: it holds a CPU" "$(grep -F "$ROOT" /run/virtpod.cpus)" ""
+	from=$(($(wc -l <"$WORK/handler.log") + 1))
+	echo $(($(group memory.current) + (8 << 20))) >"$POD/memory.max"
+	is "guest out of memory: with the lower limit it still runs" "$(qemu_pid $GREEDY)" "$Q"
+	printf 'alloc 96\n' >&"${CON_FD[$GREEDY]}"
+	check "guest out of memory: QEMU is killed" wait_gone "$Q" 60
+	run_wait $GREEDY 60
+	is "guest out of memory: run's exit status" "$RUN_STATUS" 1
+	like "guest out of memory: run says why" "$(cat "$WORK/$GREEDY.err")" 'memory limit of [0-9]+ MiB'
+	check "guest out of memory: so does the handler" \
+		wait_line "$WORK/handler.log" "$GREEDY: ended: Crashed" 10 "$from"
+	is "guest out of memory: the launcher is gone" "$(ls -d "/proc/$L" 2>/dev/null)" ""
+	is "guest out of memory: the VMI has failed" "$(vp get vmi $GREEDY -o json | jq -r .status.phase)" Failed
+	like "guest out of memory: and says why" "$(vp get vmi $GREEDY -o json | jq -c .status)" 'memory limit of [0-9]+ MiB'
+	is "guest out of memory: the group is gone" "$(ls -d "$POD" 2>/dev/null)" ""
+	is "guest out of memory: no CPU is held" "$(grep -F "$ROOT" /run/virtpod.cpus)" ""
+	vm_down $GREEDY
+}
+
 # Ended, though its parent did not look yet.
 # shellcheck disable=SC2317 # by way of check
 dead() { # PID
@@ -246,6 +270,21 @@ broken() {
 	is "broken: verify's exit status" "$?" 1
 	like "broken: verify says that the promise was the kernel's" "$out" 'is "ledger", must be "kernel"'
 	pins broken 1 2
+	handler_kill
+	handler_start "$ROOT" || fatal "no new handler: $(tail -n 1 "$WORK/handler.log")"
+	check "broken, a new handler: it has the VM" wait_for $ISO 'jsonpath={.status.phase}=Running' 30
+	like "broken, a new handler: it says so, too" "$(condition $ISO virtpod.io/Exclusive)" '^False PartitionInvalid '
+}
+
+# The partition inside the pod's has a file of its own.
+inner_broken() {
+	local from
+	from=$(($(wc -l <"$WORK/handler.log") + 1))
+	echo member >"$POD/vcpu/cpuset.cpus.partition"
+	check "the vCPUs' partition is taken: somebody notices" \
+		wait_line "$WORK/handler.log" 'made invalid by somebody: repaired' 20 "$from"
+	is "and puts it right" "$(group cpuset.cpus.partition vcpu/cpuset.cpus.partition)" "root isolated"
+	pins "the vCPUs' partition" 1 2
 }
 
 repaired() {
@@ -288,19 +327,25 @@ handler_replaced() {
 	check "new handler: verify" vp verify $ISO
 	broken
 	repaired
+	inner_broken
 }
 
 # The plain VM: masks that somebody changed are right after the next change of the pool.
 repinned_plain() {
+	local stray
 	learn $PLAIN
+	stray=$(threads_of "$Q" | awk -F'\t' '$2 ~ /^IO / { print $1 }')
 	echo 2-3 >"$POD/vcpu/cpuset.cpus"
 	echo 3 >"$POD/vcpu/cpuset.cpus"
 	echo "$VCPU" >"$POD/emu/cgroup.threads"
 	is "moved by somebody, plain: the vCPU's mask" "$(status_of "$VCPU" Cpus_allowed_list)" 0
+	echo "$stray" >"$POD/vcpu/cgroup.threads"
+	is "moved by somebody, plain: another thread is on its CPU" "$(status_of "$stray" Cpus_allowed_list)" 3
 	learn $ISO
 	fork_bomb # whose end gives the pool two CPUs
 	learn $PLAIN
 	pins "plain, after the pool has changed" 3 0-2
+	is "plain, after the pool has changed: the other thread's group" "$(cgroup_of "$stray" cpuset)" "$POD/emu"
 	vm_down $PLAIN
 }
 
@@ -327,6 +372,7 @@ handler_replaced
 repinned_plain
 limits
 out_of_memory
+guest_out_of_memory
 kill $SLEEPER
 wait $SLEEPER 2>/dev/null
 pod_stop

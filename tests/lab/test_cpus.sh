@@ -6,8 +6,10 @@
 export VIRTPOD_TEST_SLOW=${VIRTPOD_TEST_SLOW:-8}
 # shellcheck source=tests/pod/lib.sh
 source "$(dirname "$0")/../pod/lib.sh"
+# shellcheck source=tests/lab/trace.sh
+source "$(dirname "$0")/trace.sh"
 
-SYS=/sys/devices/system TRACING=/sys/kernel/tracing TRACE=/sys/kernel/tracing/instances/vttest
+SYS=/sys/devices/system
 SHARED=vt-shared PLAIN=vt-plain ISO=vt-iso WHOLE=vt-whole NODE=vt-node TOO_MUCH=vt-toomuch
 ISOLATED='.spec.domain.cpu.isolateEmulatorThread = true'
 
@@ -65,47 +67,17 @@ torn() { # CPU...
 }
 
 refused() { # WHAT CORES THREADS MESSAGE...
-	local what=$1 text
 	bare $TOO_MUCH "$2" "$3"
-	shift 3
-	run_start $TOO_MUCH "$WORK/$TOO_MUCH.json" --rm
-	run_wait $TOO_MUCH 30
-	is "$what: refused" "$RUN_STATUS" 3
-	for text; do like "$what: the message says $text" "$(cat "$WORK/$TOO_MUCH.err")" "$text"; done
-	[ "$RUN_STATUS" != timeout ] || vm_down $TOO_MUCH
+	run_refused --rm "$1" $TOO_MUCH "${@:4}"
 }
 
 # --- what the scheduler did ----------------------------------------------------------------------
 
-# Record who is switched in on all CPUs that may become a VM's, and when a guest begins: x86 starts at
-# 0xfff0. Filtered in the kernel, with room for far more than comes, so that nothing is lost.
-trace_begin() {
-	mkdir $TRACE
-	echo 4096 >$TRACE/buffer_size_kb
-	echo mono >$TRACE/trace_clock
-	echo fffc >$TRACE/tracing_cpumask
-	echo 'next_pid != 0' >$TRACE/events/sched/sched_switch/filter
-	echo 'rip == 0xfff0' >$TRACE/events/kvm/kvm_entry/filter
-	echo 1 >$TRACE/events/sched/sched_switch/enable
-	echo 1 >$TRACE/events/kvm/kvm_entry/enable
-	echo 1 >$TRACE/tracing_on
-}
-
-# Leaves "CPU pid name" of each task that ran on these CPUs since the guest's first instruction.
-trace_end() { # CPU...
-	local cpu begin
-	echo 0 >$TRACE/tracing_on
-	for cpu; do
-		sed -nE "s/^(overrun|commit overrun|dropped events): [1-9].*/CPU $cpu &/p" $TRACE/per_cpu/cpu"$cpu"/stats
-	done >"$WORK/lost"
-	for cpu; do cat $TRACE/per_cpu/cpu"$cpu"/trace; done >"$WORK/trace"
-	rmdir $TRACE
-	begin=$(sed -nE 's/.* ([0-9]+\.[0-9]+): kvm_entry: .*/\1/p' "$WORK/trace" | sort -n | head -n 1)
-	sed -nE 's/.* \[0*([0-9]+)\] .* ([0-9]+\.[0-9]+): sched_switch: .* next_comm=(.*) next_pid=([0-9]+) next_prio=.*/\2 \1 \4 \3/p' \
-		"$WORK/trace" | awk -v begin="${begin:-none}" '$1 + 0 >= begin + 0 { sub(/^[^ ]* /, ""); print }' |
-		sort | uniq -c | sort -k 2n >"$WORK/ran"
-	is "no event was lost" "$(cat "$WORK/lost")" ""
-	isnt "the guest's first instruction is among them" "$begin" ""
+# Leaves "times CPU pid name" of each task that ran on these CPUs since the guest's first instruction.
+ran_end() { # CPU...
+	trace_end "$@"
+	awk -v begin="${BEGIN:-none}" '$1 + 0 >= begin + 0 { sub(/^[^ ]+ /, ""); print }' "$WORK/switches" |
+		sed -E 's/^([0-9]+ [0-9]+) [0-9]+/\1/' | sort | uniq -c | sort -k 2n >"$WORK/ran"
 }
 
 # A thread of the kernel's that belongs to this CPU: "ksoftirqd/3", "kworker/3:1H".
@@ -167,7 +139,7 @@ alone() { # NAME WHO OWN
 	check "$1: the other VM burned all the while" \
 		test "$(($(usage_of "$SHARED_QEMU") - before))" -gt 2000000
 	# shellcheck disable=SC2046 # one word each
-	trace_end $(cpus_of_vcpus)
+	ran_end $(cpus_of_vcpus)
 	while read -r vcpu cpu tid; do
 		ran=$(awk -v c="$cpu" -v t="$tid" '$2 == c && $3 == t { print $1 }' "$WORK/ran")
 		check "$1: vCPU $vcpu ran on its CPU $cpu" test "${ran:-0}" -gt 0
@@ -269,7 +241,6 @@ memory_follows() {
 # --- all ---------------------------------------------------------------------------------------
 
 [ "$(nproc --all)" -eq 16 ] || { echo "Bail out! wants 2 sockets x 4 cores x 2 threads: the lab's shape smt-numa"; exit 1; }
-[ -d $TRACING/instances ] || mount -t tracefs tracefs $TRACING || exit
 pod_begin
 kubelet >"$WORK/config.yaml"
 pod_ready

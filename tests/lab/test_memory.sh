@@ -4,6 +4,8 @@
 # has it; refused where a node is short; guest nodes; realtime vCPUs and locked memory. In the lab only.
 # shellcheck source=tests/pod/lib.sh
 source "$(dirname "$0")/../pod/lib.sh"
+# shellcheck source=tests/lab/trace.sh
+source "$(dirname "$0")/trace.sh"
 
 ONE=vt-mem1 TWO=vt-mem2
 NODE=/sys/devices/system/node POOL=hugepages/hugepages-2048kB
@@ -69,10 +71,6 @@ vcpu_nodes() { # PID
 	for tid in $(vcpu_tids "$1"); do node_of "$(status_of "$tid" Cpus_allowed_list)"; done | sort -u
 }
 
-limit_of() { # PID NAME: soft and hard
-	sed -nE "s/^$2 +([^ ]+) +([^ ]+).*/\1 \2/p" "/proc/$1/limits"
-}
-
 # policy and priority of each vCPU thread, in order
 vcpu_scheduling() { # PID
 	local tid
@@ -125,11 +123,8 @@ short_node() {
 	total=$(cat $NODE/node1/$POOL/nr_hugepages)
 	set_pool 1 $((PAGES + 10))
 	vmi $TWO "$TWO_VCPUS" "$HUGE" 'grace(0)' >"$WORK/$TWO.json"
-	run_start $TWO "$WORK/$TWO.json"
-	run_wait $TWO 20
-	is "a node without pages: refused" "$RUN_STATUS" 3
-	message=$(vp get vmi $TWO -o json |
-		jq -r '.status.conditions[] | select(.type == "PodScheduled") | "\(.status) \(.reason) \(.message)"')
+	run_refused "a node without pages" $TWO
+	message=$(condition $TWO PodScheduled)
 	like "its condition" "$message" '^False Unschedulable '
 	like "says what was wanted, and where" "$message" "wanted $PAGES pages of 2Mi on NUMA node 1"
 	like "what is free" "$message" "free 10 of $((PAGES + 10))"
@@ -171,41 +166,88 @@ guest_cpus() { # ANSWER
 	done | sort -n
 }
 
+# "VCPU CPU TID" of each, in order
+vcpus_of() { # PID
+	threads_of "$1" | sed -nE 's/^([0-9]+)\tCPU ([0-9]+)\/[A-Z]+\t([0-9]+)$/\2 \3 \1/p' | sort -n
+}
+
 host_cpus() { # PID
-	threads_of "$1" | sed -nE 's/^[0-9]+\tCPU ([0-9]+)\/[A-Z]+\t([0-9]+)$/\1 \2/p' | while read -r vcpu cpu; do
-		echo "$vcpu $(node_of "$cpu")"
-	done | sort -n
+	local vcpu cpu tid
+	vcpus_of "$1" | while read -r vcpu cpu tid; do echo "$vcpu $(node_of "$cpu")"; done
 }
 
 realtime() {
-	local was policies
+	local was
 	was=$(cat $RT)
 	echo 950000 >$RT
 	vmi $ONE ".spec.domain.cpu = {cores: $VCPUS, dedicatedCpuPlacement: true,
 		numa: {guestMappingPassthrough: {}}, realtime: {mask: \"0-$((VCPUS - 1)),^1\"}}" "$HUGE" \
 		>"$WORK/$ONE.json"
-	run_start $ONE "$WORK/$ONE.json" --rm
-	run_wait $ONE 20
-	is "realtime where the kernel throttles it: refused" "$RUN_STATUS" 3
-	like "it says by what" "$(cat "$WORK/$ONE.err")" 'kernel.sched_rt_runtime_us is 950000, must be -1'
+	run_refused --rm "realtime where the kernel throttles it" $ONE 'kernel.sched_rt_runtime_us is 950000, must be -1'
 	echo -1 >$RT
-	# no `run` that would start a handler of its own below
-	check "realtime: it starts where it doesn't" vp create -f "$WORK/$ONE.json"
-	wait_for $ONE 'jsonpath={.status.phase}=Running' 60 >/dev/null || fatal "no realtime VM"
-	Q=$(qemu_pid $ONE)
+	may_not_raise
+	realtime_runs
+	check "it is deleted" vp delete vmi $ONE --grace-period 0
+	echo "$was" >$RT
+}
+
+# A hard limit of locked memory that is low, and a handler that may not raise it.
+may_not_raise() {
+	local was
+	was=$(ulimit -Hl)
+	handler_stop
+	ulimit -l 64
+	HANDLER_BY=(setpriv --inh-caps=-sys_resource --bounding-set=-sys_resource --)
+	handler_start "$ROOT" || fatal "virt-handler does not start without CAP_SYS_RESOURCE"
+	is "a handler with a low limit of locked memory" "$(limit_of "$HANDLER_PID" 'Max locked memory')" "65536 65536"
+	is "may not raise it" "$((0x$(status_of "$HANDLER_PID" CapEff) >> 24 & 1))" 0
+	run_refused "realtime without memory to lock" $ONE 'wanted no limit of locked memory' \
+		'virt-handler has 64 KiB' 'CAP_SYS_RESOURCE' 'LimitMEMLOCK=infinity'
+	like "without memory to lock: its condition" "$(condition $ONE PodScheduled)" '^False Unschedulable .*locked memory'
+	is "without memory to lock: it stays pending" "$(vp get vmi $ONE -o json | jq -r .status.phase)" Pending
+	is "without memory to lock: no QEMU" "$(qemu_pid $ONE)" ""
+	is "without memory to lock: no CPU is held" "$(grep -F "$ROOT" /run/virtpod.cpus 2>/dev/null)" ""
+	handler_stop
+	HANDLER_BY=()
+	trace_begin
+	handler_start "$ROOT" || fatal "virt-handler does not start with a low limit"
+	ulimit -l "$was"
+	is "the next one's limit is as low" "$(limit_of "$HANDLER_PID" 'Max locked memory')" "65536 65536"
+	is "but it may raise it" "$((0x$(status_of "$HANDLER_PID" CapEff) >> 24 & 1))" 1
+}
+
+# The VMI that was refused is there; no `run` that would start a handler of its own.
+realtime_runs() {
+	local policies
+	check "realtime: it starts by itself" wait_for $ONE 'jsonpath={.status.phase}=Running' 60
+	Q=$(qemu_pid $ONE) || fatal "no realtime VM: $(condition $ONE PodScheduled)"
 	policies="SCHED_FIFO 1,SCHED_OTHER 0$(printf ',SCHED_FIFO 1%.0s' $(seq 3 "$VCPUS"))"
 	is "the mask's vCPUs are SCHED_FIFO, the other isn't" "$(vcpu_scheduling "$Q")" "$policies"
 	is "no other thread of QEMU is" "$(other_policies "$Q")" SCHED_OTHER
 	is "memory may be locked without limit" "$(limit_of "$Q" 'Max locked memory')" "unlimited unlimited"
 	like "and is locked" "$(status_of "$Q" VmLck)" '^[1-9][0-9]* kB$'
 	check "verify: realtime" vp verify $ONE
+	realtime_from_the_first "$Q"
 	chrt -o -p 0 "$(vcpu_tids "$Q" | head -n 1)"
 	handler_kill
 	handler_start "$ROOT" || fatal "virt-handler does not start again"
 	check "the next handler has it" wait_line "$WORK/handler.log" "$ONE: adopted" 30
 	is "and sets the policy again" "$(vcpu_scheduling "$Q")" "$policies"
-	check "it is deleted" vp delete vmi $ONE --grace-period 0
-	echo "$was" >$RT
+}
+
+# By the scheduler's events, as a policy that is set after the guest has begun looks the same afterwards.
+# The kernel's number of FIFO 1 is 98, of an ordinary thread 120.
+realtime_from_the_first() { # PID
+	local vcpu cpu tid wanted
+	# shellcheck disable=SC2046 # one word each
+	trace_end $(vcpus_of "$1" | cut -d ' ' -f 2)
+	is "the first instruction is vCPU 0's" "${FIRST:-}" "$(vcpus_of "$1" | sed -n 's/^0 .* //p')"
+	while read -r vcpu cpu tid; do
+		wanted=98
+		[ "$vcpu" != 1 ] || wanted=120
+		is "vCPU $vcpu: its priority on CPU $cpu from the guest's first instruction on" \
+			"$(priorities_of "$tid")" $wanted
+	done < <(vcpus_of "$1")
 }
 
 other_policies() { # PID

@@ -13,10 +13,7 @@ refused() { # NAME FILTER...
 	local name=$1
 	shift
 	vmi "$name" 'grace(0)' "$@" >"$WORK/$name.json"
-	run_start "$name" "$WORK/$name.json"
-	run_wait "$name" 60
-	is "$name: refused" "$RUN_STATUS" 3
-	like "$name: run says what is wanted, and both cures" "$(cat "$WORK/$name.err")" \
+	run_refused "$name" "$name" \
 		'KVM does not work.*/dev/kvm.*load the kvm module.*useEmulation: true'
 	like "$name: so does its condition" "$(condition "$name" PodScheduled)" \
 		'^False Unschedulable KVM does not work.*useEmulation: true'

@@ -87,10 +87,7 @@ refused() {
 	is "without the module there is no device" "$(ls $VHOST 2>&1)" "ls: cannot access '$VHOST': No such file or directory"
 	is "the node says so" "$(node_has)" 0
 	vmi $LATE dedicated 'grace(0)' 'nic("lab"; "10.187.7.4/24")' >"$WORK/$LATE.json"
-	run_start $LATE "$WORK/$LATE.json"
-	run_wait $LATE 60
-	is "a virtio interface without vhost-net is refused" "$RUN_STATUS" 3
-	like "what is wanted, what is there, what cures it" "$(cat "$WORK/$LATE.err")" \
+	run_refused "a virtio interface without vhost-net" $LATE \
 		"interface 'net0': virtio needs vhost-net.*$VHOST.*modprobe vhost_net.*useEmulation: true"
 	like "it stays unschedulable" "$(condition $LATE PodScheduled)" '^False Unschedulable .*vhost-net'
 	is "and pending" "$(vp get vmi $LATE -o json | jq -r .status.phase)" Pending

@@ -184,12 +184,14 @@ vmi_when() { # NAME FILTER SECONDS
 
 # --- handler -----------------------------------------------------------------------------------
 
+HANDLER_BY=() # a command that starts it in its own place
+
 handler_start() { # ROOT [OPTION...]: HANDLER_PID is its pid; fails when it ended instead
 	local root=$1 log=$WORK/handler.log from
 	shift
 	: >>"$log"
 	from=$(($(wc -l <"$log") + 1))
-	"$BUILD/virt-handler" --root "$root" "$@" >>"$log" 2>&1 </dev/null &
+	"${HANDLER_BY[@]}" "$BUILD/virt-handler" --root "$root" "$@" >>"$log" 2>&1 </dev/null &
 	HANDLER_PID=$!
 	wait_line "$log" "serving $root/run/handler.sock" 30 "$from" "$HANDLER_PID" >/dev/null
 }
@@ -324,6 +326,20 @@ run_wait() { # NAME [SECONDS]: sets RUN_STATUS
 	fi
 }
 
+# `virtpod run` of WORK/NAME.json ends with the status of a refusal, and says all that is to be matched.
+# Without --rm the VMI stays and waits.
+run_refused() { # [--rm] WHAT NAME [REGEX...]
+	local what name regex options=()
+	[ "$1" != --rm ] || { options=("$1") && shift; }
+	what=$1 name=$2
+	shift 2
+	run_start "$name" "$WORK/$name.json" "${options[@]}"
+	run_wait "$name" 30
+	is "$what: refused" "$RUN_STATUS" 3
+	for regex; do like "$what: the message says $regex" "$(cat "$WORK/$name.err")" "$regex"; done
+	[ "$RUN_STATUS" != timeout ] || vm_down "$name"
+}
+
 # Start a VM and wait until its guest is up, with its console attached (guest NAME COMMAND).
 vm_up() { # NAME FILE [OPTION of run...]
 	run_start "$@"
@@ -439,6 +455,10 @@ descriptors_of() { # PID REGEX
 	find "/proc/$1/fd" -mindepth 1 -printf '%l\n' 2>/dev/null | grep -cE "^$2\$"
 }
 
+limit_of() { # PID NAME: soft and hard, as /proc/PID/limits has them
+	sed -nE "s/^$2 +([^ ]+) +([^ ]+).*/\1 \2/p" "/proc/$1/limits"
+}
+
 threads_file() { # GROUP: the file of it that lists threads, and takes them
 	if [ -n "$V2" ]; then echo "$1/cgroup.threads"; else echo "$1/tasks"; fi
 }
@@ -453,7 +473,7 @@ memory_limit() { # PID
 }
 
 # Have a process of our own join the groups that say which devices a pod's processes may open, and
-# try; prints what went wrong. By a redirection, so that no child's device is opened.
+# try; fails then and prints what went wrong. By a redirection, so that no child's device is opened.
 opens_as() { # PID FILE MODE
 	local group
 	group=$(cgroup_of "$1" devices)

@@ -157,13 +157,11 @@ layers_off() { # QEMU LAUNCHER
 without() { # LAYER [VALUE]
 	local layer=$1 name=vt-$1-${2:-off} q
 	vmi "$name" "isolation(\"$layer=${2:-off}\") | grace(0)" >"$WORK/$name.json"
-	run_start "$name" "$WORK/$name.json" --rm
 	if [ "$layer" = mount ] && [ -n "$KVM" ] && ! [[ $(stat -c %a /dev/kvm) =~ [67]$ ]]; then
-		run_wait "$name" 20
-		is "mount=off: refused, as the host's /dev/kvm is not for everybody" "$RUN_STATUS" 3
-		like "mount=off: the message says so" "$(cat "$WORK/$name.err")" '/dev/kvm'
+		run_refused --rm "mount=off, as the host's /dev/kvm is not for everybody" "$name" '/dev/kvm'
 		return
 	fi
+	run_start "$name" "$WORK/$name.json" --rm
 	if ! run_running "$name"; then
 		not_ok "$layer=${2:-off}: the VM runs"
 		vm_down "$name"
@@ -178,15 +176,10 @@ without() { # LAYER [VALUE]
 }
 
 refused_annotation() {
-	vmi vt-bad 'isolation("usr=off")' >"$WORK/bad.json"
-	run_start vt-bad "$WORK/bad.json" --rm
-	run_wait vt-bad 20
-	is "a layer that doesn't exist is refused" "$RUN_STATUS" 3
-	like "and the message names it" "$(cat "$WORK/vt-bad.err")" "usr"
-	vmi vt-bad 'isolation("net=off") | nic("lab"; "10.187.9.2/24")' >"$WORK/bad.json"
-	run_start vt-bad "$WORK/bad.json" --rm
-	run_wait vt-bad 20
-	is "l2bridge without a network namespace is refused" "$RUN_STATUS" 3
+	vmi vt-bad 'isolation("usr=off")' >"$WORK/vt-bad.json"
+	run_refused --rm "a layer that doesn't exist" vt-bad usr
+	vmi vt-bad 'isolation("net=off") | nic("lab"; "10.187.9.2/24")' >"$WORK/vt-bad.json"
+	run_refused --rm "l2bridge without a network namespace" vt-bad
 }
 
 pod_begin

@@ -108,21 +108,13 @@ refusals() {
 	local kind
 	for kind in '{masquerade: {}}' '{sriov: {}}' '{binding: {name: "other"}}'; do
 		vmi vt-netbad "nic(\"lab\"; \"10.187.7.5/24\")
-			| .spec.domain.devices.interfaces[0] = ({name: \"net0\"} + $kind)" >"$WORK/bad.json"
-		run_start vt-netbad "$WORK/bad.json" --rm
-		run_wait vt-netbad 20
-		is "binding $kind is refused" "$RUN_STATUS" 3
-		like "by its path" "$(cat "$WORK/vt-netbad.err")" 'spec\.domain\.devices\.interfaces\[0\]'
+			| .spec.domain.devices.interfaces[0] = ({name: \"net0\"} + $kind)" >"$WORK/vt-netbad.json"
+		run_refused --rm "binding $kind" vt-netbad 'spec\.domain\.devices\.interfaces\[0\]'
 	done
-	vmi vt-netbad 'del(.spec.domain.devices.autoattachPodInterface)' >"$WORK/bad.json"
-	run_start vt-netbad "$WORK/bad.json" --rm
-	run_wait vt-netbad 20
-	is "no interface, and not said so: refused" "$RUN_STATUS" 3
-	vmi vt-netbad 'nic("nowhere"; "10.187.7.5/24")' >"$WORK/bad.json"
-	run_start vt-netbad "$WORK/bad.json" --rm
-	run_wait vt-netbad 20
-	is "a network that isn't there: refused" "$RUN_STATUS" 3
-	like "by its name" "$(cat "$WORK/vt-netbad.err")" nowhere
+	vmi vt-netbad 'del(.spec.domain.devices.autoattachPodInterface)' >"$WORK/vt-netbad.json"
+	run_refused --rm "no interface, and not said so" vt-netbad
+	vmi vt-netbad 'nic("nowhere"; "10.187.7.5/24")' >"$WORK/vt-netbad.json"
+	run_refused --rm "a network that isn't there" vt-netbad nowhere
 }
 
 pod_begin

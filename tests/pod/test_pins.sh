@@ -102,17 +102,13 @@ meddling() {
 second_refused() {
 	local message
 	vmi $TWO dedicated 'grace(0)' >"$WORK/$TWO.json"
-	run_start $TWO "$WORK/$TWO.json"
-	run_wait $TWO 20
-	is "a second dedicated VM is refused" "$RUN_STATUS" 3
-	message=$(vp get vmi $TWO -o json |
-		jq -r '.status.conditions[] | select(.type == "PodScheduled") | "\(.status) \(.reason) \(.message)"')
+	run_refused "a second dedicated VM" $TWO "default/$ONE"
+	message=$(condition $TWO PodScheduled)
 	like "its condition" "$message" '^False Unschedulable '
 	like "says what was wanted" "$message" '(^|[^0-9])1([^0-9]|$)'
 	like "what is free" "$message" '(0|none|no).*free|free.*(0|none)'
 	like "what is reserved" "$message" 'reserved'
 	like "and who holds the rest" "$message" "default/$ONE"
-	like "run prints it" "$(cat "$WORK/$TWO.err")" "default/$ONE"
 	is "it stays pending" "$(vp get vmi $TWO -o json | jq -r .status.phase)" Pending
 }
 
@@ -152,19 +148,12 @@ takes_over() {
 
 policy_none() {
 	check "policy none is taken when no CPU is held" vp apply -f "$WORK/none.yaml"
-	run_start $TWO "$WORK/$TWO.json" --rm
-	run_wait $TWO 20
-	is "policy none: a dedicated VM is refused" "$RUN_STATUS" 3
-	like "policy none: the message says that this setting is why" \
-		"$(cat "$WORK/$TWO.err")" 'cpuManagerPolicy'
+	run_refused --rm "policy none: a dedicated VM" $TWO cpuManagerPolicy
 }
 
 too_many() {
 	vmi $TWO dedicated '.spec.domain.cpu.cores = 2' >"$WORK/$TWO.json"
-	run_start $TWO "$WORK/$TWO.json" --rm
-	run_wait $TWO 20
-	is "more CPUs than there can be: refused" "$RUN_STATUS" 3
-	like "with the arithmetic" "$(cat "$WORK/$TWO.err")" '2.*1|1.*2'
+	run_refused --rm "more CPUs than there can be" $TWO '2.*1|1.*2'
 	is "and with --rm it is gone" "$(vp get vmi -o name)" ""
 }
 

@@ -97,7 +97,9 @@ static void test_pod_has_its_cpus_to_itself(void **state)
 	assert_string_equal(fix_file("", SIDE_A, "pids.max"), "33");
 	assert_string_equal(fix_file("", SIDE_A, "cpuset.mems"), "0");
 	assert_string_equal(fix_file("", SIDE_A "/vcpu", "cgroup.type"), "threaded");
-	assert_false(fix_group_there("", ""));
+	/* the top group keeps the controllers on for it, and never has a CPU of its own */
+	assert_string_equal(fix_file("", "", "cpuset.cpus"), "");
+	assert_string_equal(fix_file("", "", "cgroup.subtree_control"), "cpuset cpu memory pids");
 	j = read_pod(f, UID_A);
 	assert_string_equal(json_string_value(json_object_get(j, "exclusivity")), "kernel");
 	assert_string_equal(text_at(j, "cpuset", "partition", "pod"), "root");
@@ -212,7 +214,7 @@ static void test_taken_cpu_is_nobody_elses(void **state)
 		       last_cpu);
 	fix_create(f, &a);
 	refused(f, &b, -EINVAL, words);
-	assert_false(fix_group_there("", ""));
+	assert_false(fix_group_there("", "/pod-" UID_B));
 	CPU_ZERO(&b.vcpu);
 	fix_create(f, &b);
 	assert_true(exclusivity_is(f, UID_B, NULL));
@@ -251,7 +253,7 @@ static void test_events_tell_of_an_overlap(void **state)
 
 	make_beside(f, "0");
 	fix_create(f, &a);
-	assert_int_equal(cgroup_pod_partition_events(f->host, UID_A, &fd, &err), 0);
+	assert_int_equal(cgroup_pod_partition_events(f->host, UID_A, CGROUP_EMU, &fd, &err), 0);
 	p.fd = fd;
 	assert_true(pread(fd, text, sizeof text, 0) > 0);
 	assert_int_equal(poll(&p, 1, 0), 0);
@@ -268,7 +270,8 @@ static void test_events_tell_of_an_overlap(void **state)
 	json_decref(j);
 
 	fix_create(f, &b);
-	assert_int_equal(cgroup_pod_partition_events(f->host, UID_B, &none, &err), -ENOENT);
+	assert_int_equal(cgroup_pod_partition_events(f->host, UID_B, CGROUP_EMU, &none, &err),
+			 -ENOENT);
 	assert_int_equal(none, -1);
 }
 
@@ -289,6 +292,8 @@ static void assert_in_place(struct fixture *f, pid_t pid, pid_t tid)
 static void test_repair(void **state)
 {
 	struct fixture *f = *state;
+	struct pollfd p = {.events = POLLPRI};
+	char text[256];
 	struct cgroup_pod_spec spec = side_spec(UID_A);
 	struct err err = {0};
 	struct threads t;
@@ -314,8 +319,12 @@ static void test_repair(void **state)
 	assert_in_place(f, pid, tid);
 	assert_int_equal(cgroup_pod_repair(f->host, UID_A, &err), 0);
 
-	/* the children's alone */
+	/* the children's alone, which has a file of its own to tell */
+	assert_int_equal(cgroup_pod_partition_events(f->host, UID_A, CGROUP_VCPU, &p.fd, &err), 0);
+	assert_true(pread(p.fd, text, sizeof text, 0) > 0);
 	assert_int_equal(fix_write("", SIDE_A "/vcpu", PARTITION, "member"), 0);
+	assert_int_equal(poll(&p, 1, 10000), 1);
+	(void)close(p.fd);
 	assert_true(exclusivity_is(f, UID_A, "ledger"));
 	assert_int_equal(cgroup_pod_repair(f->host, UID_A, &err), 1);
 	assert_true(valid(SIDE_A));
@@ -433,13 +442,13 @@ static void test_plain_pods_have_none(void **state)
 	fix_create(f, &spec);
 	assert_true(exclusivity_is(f, UID_A, "ledger"));
 	j = read_pod(f, UID_A);
-	assert_string_equal(text_at(j, "cpuset", "partition", "pod"), "member");
-	assert_string_equal(text_at(j, "cpuset", "partition", "vcpu"), "member");
+	assert_true(json_is_null(json_object_get(json_object_get(j, "cpuset"), "partition")));
 	json_decref(j);
 	assert_int_equal(cgroup_pod_repair(f->host, UID_A, &err), 0);
 	assert_int_equal(cgroup_pod_repair(f->host, UID_B, &err), -ENOENT);
 	err_clear(&err);
-	assert_int_equal(cgroup_pod_partition_events(f->host, UID_A, &fd, &err), -ENOENT);
+	assert_int_equal(cgroup_pod_partition_events(f->host, UID_A, CGROUP_EMU, &fd, &err),
+			 -ENOENT);
 	assert_int_equal(fd, -1);
 }
 
@@ -460,7 +469,8 @@ static void test_v1_has_none(void **state)
 	json_decref(j);
 	assert_int_equal(access(fix_path("cpuset", "/pod-" UID_A, "cpuset.cpus"), F_OK), 0);
 	assert_int_equal(access(fix_path("cpuset", "/pod-" UID_A, PARTITION), F_OK), -1);
-	assert_int_equal(cgroup_pod_partition_events(f->host, UID_A, &fd, &err), -ENOENT);
+	assert_int_equal(cgroup_pod_partition_events(f->host, UID_A, CGROUP_EMU, &fd, &err),
+			 -ENOENT);
 	assert_non_null(strstr(err.msg, "v1 has no partitions"));
 	assert_int_equal(fd, -1);
 	err_clear(&err);

@@ -169,6 +169,12 @@ static void ordinary_memory_of_a_node(void **state)
 	free(theirs->cells[0].host_nodes);
 	theirs->cells[0].host_nodes = xstrdup("0-1");
 	assert_int_equal(memory_check_nodes(s->root, &pod, &err), 0);
+	/* nothing of the nodes that could be read counts when one can't be */
+	free(mine->cells[0].host_nodes);
+	mine->cells[0].host_nodes = xstrdup("1,3");
+	assert_int_equal(memory_check_nodes(s->root, &pod, &err), -ENOENT);
+	assert_non_null(strstr(err.msg, "memory of NUMA node 1,3"));
+	err_clear(&err);
 	/* without nodes there is nothing to say; huge pages are counted elsewhere */
 	mine->n_cells = 0;
 	assert_int_equal(memory_check_nodes(-1, &pod, &err), 0);

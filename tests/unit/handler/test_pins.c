@@ -139,6 +139,12 @@ static void test_drift(void **state)
 	assert_verify(f, 0, "");
 	place(f, f->tids[WORKER], CGROUP_VCPU);
 	assert_verify(f, -EIO, "no vCPU: may run on dedicated CPUs 1");
+	assert_int_equal(pins_repair(f->pod, &f->lab->err), 0); /* both ways at once */
+	assert_verify(f, 0, "");
+	place(f, f->tids[VCPU], CGROUP_EMU);
+	place(f, f->tids[WORKER], CGROUP_VCPU);
+	assert_int_equal(pins_repair(f->pod, &f->lab->err), 0);
+	assert_verify(f, 0, "");
 }
 
 /* Two vCPUs by one thread: a launcher that says so has not two. */

@@ -2,11 +2,13 @@
 /* Processes by number and start time, and the numbers of a pid namespace's inside. */
 #include "tests/unit/unit.h"
 
+#include "handler/kthreads.h"
 #include "handler/proc.h"
 
 #include "lib/util.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -218,6 +220,29 @@ static void test_wrong_inner_numbers(void **state)
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
+/* The kernel's own threads where they can be seen; no process, whatever it is called. */
+static void test_kernel_threads(void **state)
+{
+	_cleanup_free_ char *pids = NULL;
+	struct pod *p = *state;
+	struct err err = {0};
+	_cleanup_fd_ int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	pid_t host = 0, kernel;
+
+	assert_int_equal(proc_child_by_inner(p->pid1, p->inner_child, &host), 0);
+	assert_false(proc_is_kernel(host)); /* ") S 1 (x" */
+	assert_false(proc_is_kernel(getpid()));
+	assert_false(proc_is_kernel(0x7fffffff));
+	if (!proc_sees_kernel())
+		skip();
+	if (kthreads_list(root, &pids, &err) < 0)
+		fail_msg("%s", err.msg);
+	kernel = (pid_t)strtol(pids, NULL, 10);
+	assert_true(kernel > 2);
+	assert_true(proc_is_kernel(kernel));
+	assert_false(proc_is_kernel(2)); /* its parent is nobody */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -228,6 +253,7 @@ int main(void)
 		TEST(test_number_of_a_thread),
 		TEST(test_inner_numbers),
 		TEST(test_wrong_inner_numbers),
+		TEST(test_kernel_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,6 +99,10 @@ static const struct lie lies[] = {
 	{"cpusets", "cgroup.cpuset.emu.cpus", "'0-1,3'"},
 	{"cpusets", "cgroup.cpuset.emu.cpus", "'0,3-4'"},
 	{"cpusets", "cgroup.cpuset.emu.cpus", "''"},
+	{"exclusivity", "cgroup.cpuset.partition",
+	 "{'pod': 'root invalid (why)', 'vcpu': 'isolated'}"},
+	{"exclusivity", "cgroup.cpuset.partition", "{'pod': 'root', 'vcpu': 'member'}"},
+	{"exclusivity", "cgroup.cpuset.partition", "{}"},
 	{"overlaps", "cpus.overlaps[0]", "{'pod': 'u', 'vm': 'default/two', 'cpus': '1'}"},
 	{"overlaps", "cpus.overlaps[0]", "{'pod': 'u', 'vm': null, 'cpus': '1'}"},
 };

@@ -63,6 +63,20 @@ static void getters_fall_back_on_absence_and_wrong_type(void **state)
 	assert_null(json_str(v, "i"));
 }
 
+static void find_takes_the_first_of_that_text(void **state)
+{
+	_cleanup_json_ json_t *v = parse(
+		"[1, {}, {\"a\": 1}, {\"a\": \"x\", \"n\": 1}, {\"a.b\": \"y\"}, {\"a\": \"x\"}]");
+
+	(void)state;
+	assert_ptr_equal(json_find(v, "a", "x"), json_array_get(v, 3));
+	assert_ptr_equal(json_find(v, "a.b", "y"), json_array_get(v, 4)); /* a name, no path */
+	assert_null(json_find(v, "a", "y"));
+	assert_null(json_find(v, "a", NULL));
+	assert_null(json_find(json_array_get(v, 3), "a", "x"));
+	assert_null(json_find(NULL, "a", "x"));
+}
+
 static void set_makes_parents(void **state)
 {
 	_cleanup_json_ json_t *v = json_object();
@@ -159,6 +173,7 @@ int main(void)
 		cmocka_unit_test(paths_reach_every_value),
 		cmocka_unit_test(malformed_paths_reach_nothing),
 		cmocka_unit_test(getters_fall_back_on_absence_and_wrong_type),
+		cmocka_unit_test(find_takes_the_first_of_that_text),
 		cmocka_unit_test(set_makes_parents),
 		cmocka_unit_test(text_does_not_depend_on_order),
 		cmocka_unit_test(parse_refuses_what_is_not_strict),

@@ -31,50 +31,69 @@ suites() {
 		END { if (!found) print shape, tests }'
 }
 
-# Labs have a host of their own each, and limits of time that bear a loaded machine. So they run from the
-# start, beside all else and with less right to the CPUs: the table's first line beside the others, which
-# come one after the other. What one says is shown at once behind its name, and counted at the end.
-lab_workers=()
-labs_start() {
-	mkdir -p "$build/lab/said"
-	rm -f "$build"/lab/said/*
-	lab_worker < <(suites | head -n 1) &
-	lab_workers+=($!)
-	lab_worker < <(suites | tail -n +2) &
-	lab_workers+=($!)
-	trap labs_stop EXIT
+# Labs, and the test of the lab itself, have a host of their own each and limits of time that bear a loaded
+# machine: they run from the start, beside all else and with less right to the CPUs, LAB_JOBS at a time,
+# two if not said. What one said is shown when it has ended.
+lab_queue=()
+declare -A lab_name=() lab_log=() lab_start=()
+
+lab_begin() { # NAME COMMAND...
+	local name=$1 log pid
+	shift
+	log=$(mktemp)
+	# timeout, told to end, tells all of them; its limit is beyond the lab's own
+	CMOCKA_MESSAGE_OUTPUT=TAP nice timeout -k 30 7200 "$@" >"$log" 2>&1 </dev/null 9>&- &
+	pid=$!
+	lab_name[$pid]=$name lab_log[$pid]=$log lab_start[$pid]=$SECONDS
+	echo "$name: begins; what it says meanwhile is below $build/lab"
 }
 
-lab_worker() {
-	local shape programs said start=$SECONDS
-	exec 9>&-
-	while read -r shape programs; do
-		[[ lab/$shape == *$tap_pattern* ]] || continue
-		said=$build/lab/said/$shape start=$SECONDS
+lab_end() { # of the one that ends first
+	local pid status
+	wait -n -p pid "${!lab_name[@]}"
+	status=$?
+	mv "${lab_log[$pid]}" "$tap_log"
+	grep -vE '^(ok |1\.\.)' "$tap_log"
+	tap_count "${lab_name[$pid]}" "$status" $((SECONDS - lab_start[$pid]))
+	unset "lab_name[$pid]" "lab_log[$pid]" "lab_start[$pid]"
+}
+
+labs_fill() { # as many as may run at once
+	while [ ${#lab_queue[@]} -gt 0 ] && [ ${#lab_name[@]} -lt "${LAB_JOBS:-2}" ]; do
 		# shellcheck disable=SC2086 # words
-		nice tests/lab/lab.sh "$build" test "$shape" $programs 2>&1 </dev/null | tee "$said" |
-			grep --line-buffered -vE '^(ok |not ok |1\.\.)' | sed -u "s/^/[$shape] /"
-		echo "${PIPESTATUS[0]} $((SECONDS - start))" >"$said.status"
+		lab_begin ${lab_queue[0]}
+		lab_queue=("${lab_queue[@]:1}")
 	done
 }
 
-labs_count() {
-	local shape programs status seconds
-	wait "${lab_workers[@]}"
-	while read -r shape programs; do
-		[[ lab/$shape == *$tap_pattern* ]] || continue
-		status=125 seconds=0
-		read -r status seconds <"$build/lab/said/$shape.status"
-		cat "$build/lab/said/$shape" >"$tap_log"
-		tap_count "lab/$shape" "$status" "$seconds"
-	done < <(suites)
+lab_add() { # NAME COMMAND...
+	[[ $1 != *$tap_pattern* ]] || lab_queue+=("$*")
 }
 
-labs_stop() { # nobody waits for them any more
-	local pid
-	rm -f "$tap_log"
-	for pid in "${lab_workers[@]}"; do pkill -TERM -P "$pid"; done
+labs_begin() {
+	local shape programs
+	while read -r shape programs; do
+		lab_add "lab/$shape" tests/lab/lab.sh "$build" test "$shape" "$programs"
+	done < <(suites)
+	[ -n "${LAB_SHAPE:-}${LAB_TESTS:-}" ] || lab_add lab/selftest tests/lab/selftest.sh "$build"
+	labs_fill
 }
+
+labs_finish() {
+	while [ ${#lab_name[@]} -gt 0 ]; do
+		lab_end
+		labs_fill
+	done
+}
+
+# shellcheck disable=SC2317 # by the trap
+labs_stop() {
+	[ ${#lab_name[@]} -eq 0 ] || kill "${!lab_name[@]}" 2>/dev/null
+	wait
+	rm -f "$tap_log" "${lab_log[@]}"
+}
+trap labs_stop EXIT
+trap 'exit 130' INT TERM HUP
 
 # One run at a time on a host: tests want the same CPU for themselves. The lock goes with this process.
 # A lab has a host of its own.
@@ -83,15 +102,13 @@ exec 9>/run/virtpod-test.lock
 	{ echo "waiting for another run of the tests on this host" && flock 9; }
 export VIRTPOD_TEST_TURN=1
 
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
-labs_start
+labs_begin
 tap_static lint make --no-print-directory lint
 tap_static layering tests/layering.sh
 tap_static hardening tests/hardening.sh "$build"
 all unit "" "$build"/unit/*/test_*
 all san "" "$build"/san/unit/*/test_*
 all tests bash tests/pod/test_*.sh
-labs_count
+labs_finish
 echo "$((SECONDS / 60)) min $((SECONDS % 60)) s in all"
 tap_sum

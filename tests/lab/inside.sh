@@ -11,7 +11,7 @@ tap_out=/run/lab/results.tap
 # shellcheck source=tests/tap.sh
 source tests/tap.sh
 export VIRTPOD_TEST_TURN=1 # nobody else is here
-export VIRTPOD_TEST_SLOW=8 # limits of time only
+export VIRTPOD_TEST_SLOW=12 # limits of time only
 
 if [ -c /dev/kvm ] && (: <>/dev/kvm); then echo accel=kvm; else echo accel=none; fi
 for program; do

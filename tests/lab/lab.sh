@@ -6,9 +6,10 @@
 #        tests/lab/lab.sh BUILD_DIR run SHAPE[,OPTION...] FILE          virtpod run -f FILE --console --rm
 #        tests/lab/lab.sh BUILD_DIR shell SHAPE[,OPTION...] [COMMAND]   its exit status is ours
 # Shapes: small (4 CPUs), smt-numa (2 sockets x 4 cores x 2 threads, 2 nodes with hugepages), systemd (small,
-# with systemd as init). Options: isolcpus, nohz_full (the last quarter of the CPUs), no-kvm.
+# with systemd as init). Options: isolcpus, nohz_full (the last quarter of the CPUs), no-kvm, and a digit,
+# which only makes another name.
 # What it says and leaves is in BUILD_DIR/lab/results/SHAPE (LAB_RESULTS: another folder than results).
-# Limits in seconds: LAB_BOOT_LIMIT (until the first program starts), LAB_PROGRAM_LIMIT, LAB_LIMIT (all).
+# Limits in seconds: LAB_BOOT_LIMIT (until the job begins), LAB_PROGRAM_LIMIT, LAB_LIMIT (all).
 # LAB_HUGEPAGES: 2 MiB pages per node.
 set -u
 usage() {
@@ -21,7 +22,7 @@ shift 3
 src=$(realpath "$(dirname "$0")/../..")
 out=${LAB_RESULTS:-$build/lab/results}/${shape//,/+} # virtiofsd takes no comma in a path
 # a first boot on a loaded machine may take minutes; hanging takes longer
-boot_limit=${LAB_BOOT_LIMIT:-400} program_limit=${LAB_PROGRAM_LIMIT:-900} limit=${LAB_LIMIT:-3000}
+boot_limit=${LAB_BOOT_LIMIT:-300} program_limit=${LAB_PROGRAM_LIMIT:-1500} limit=${LAB_LIMIT:-5400}
 pids=() work='' qemu=''
 
 die() {
@@ -65,6 +66,7 @@ choose() { # SHAPE[,OPTION...]
 			;;
 		isolcpus | nohz_full) append+=" $name=$last" ;;
 		no-kvm) kvm=no ;;
+		[0-9]) ;; # only a name, for another lab of the same shape
 		*) die "no shape or option is called '$name'" ;;
 		esac
 	done
@@ -121,6 +123,10 @@ prepare() { # SIZE JOB
 	printf '%s=%q\n' SRC "$src" BUILD "$build" SHAPE "$shape" KVM "$kvm" SYSTEMD "$systemd" \
 		HUGEPAGES "$hugepages" SIZE "$1" TERM "${TERM:-linux}" >"$out/env"
 	work=$(mktemp -d /run/virtpod-lab.XXXXXX)
+	shares
+}
+
+shares() {
 	share host / always
 	share out "$out" none
 }
@@ -146,17 +152,37 @@ left() { # START
 	echo $((rest > 0 ? rest : 1))
 }
 
+# Start QEMU; succeeds when the job begins.
+boot() {
+	(trap - EXIT; run_qemu) </dev/null >/dev/null &
+	qemu=$!
+	# in the background, as wait can be interrupted; ends with QEMU, too
+	timeout "$((boot_limit < limit ? boot_limit : limit))" tail -n +1 -f --pid="$qemu" "$out/up" | grep -q . &
+	wait $!
+}
+
+# The emulated kernel was seen to hang on a busy machine before it had a root (the last that it said was
+# "sched_clock: Marking stable"): all CPUs busy, for ever. Nothing was tried there by then, so a second boot
+# hides nothing. There is no third.
+boot_again() {
+	kill -0 "$qemu" 2>/dev/null || return # it ended: that is no hang
+	echo "lab: $shape: it did not come up in $boot_limit s; booting once more"
+	end_qemu
+	kill "${pids[@]}" 2>/dev/null
+	wait
+	pids=()
+	rm -f "$work"/*
+	shares
+	boot
+}
+
 # Boot, show what the job says, and return its exit status. No status is a failure, whatever happened.
 batch() { # JOB
 	local start=$SECONDS why=''
 	prepare '' "$1"
-	(trap - EXIT; run_qemu) </dev/null >/dev/null &
-	qemu=$!
-	# in the background, as wait can be interrupted; both end with QEMU, the first one at a line, too
-	timeout "$((boot_limit < limit ? boot_limit : limit))" tail -n +1 -f --pid="$qemu" "$out/up" | grep -q . &
-	if wait $!; then
+	if boot || boot_again; then
 		echo "lab: $shape: up after $((SECONDS - start)) s, $(cat "$out/up") s by its own clock"
-		timeout "$(left "$start")" tail -n +1 -f --pid="$qemu" "$out/stdout" &
+		timeout "$(left "$start")" tail -n +1 -f --pid="$qemu" "$out/stdout" & # ends at a line
 		wait $! || why="still at work after $limit s"
 	else
 		why="it did not come up in $((SECONDS - start)) s"
@@ -172,7 +198,7 @@ result() { # WHY SECONDS
 	[ ! -s "$out/stderr" ] || { echo "lab: its stderr:" && tail -n 30 "$out/stderr"; }
 	[ -n "$1" ] || ! [ -s "$out/rc" ] || return "$(cat "$out/rc")"
 	echo "lab: $shape: NO RESULT: ${1:-it ended early}; the last of its console and of QEMU:"
-	tail -n 30 "$out/console.log" | tr -cd '\n\t -~'
+	tail -n 60 "$out/console.log" | tr -cd '\n\t -~'
 	grep -v 'warning: TCG' "$work/qemu.log"
 	return 1
 }

@@ -161,7 +161,7 @@ ended() {
 	is "nothing is left without it" "$(left)" ""
 	is "no group at all" "$(find /sys/fs/cgroup -name '*virtpod*')" ""
 	check "make uninstall" make --no-print-directory uninstall
-	check "systemd still runs well" systemctl is-system-running --wait
+	systemd_runs "systemd still runs well"
 }
 
 REST_CPUS=0-1

@@ -63,6 +63,10 @@ like() { # NAME TEXT REGEX
 	if [[ $2 =~ $3 ]]; then ok "$1"; else not_ok "$1" "found:  $2"$'\n'"wanted: =~ $3"; fi
 }
 
+systemd_runs() { # NAME: it has started all, and no unit failed
+	is "$1" "$(timeout 120 systemctl is-system-running --wait)$(systemctl --failed --plain --no-legend)" running
+}
+
 # --- the test's world --------------------------------------------------------------------------
 
 vp() {

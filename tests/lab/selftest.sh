@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A lab that panics, hangs or ends without a result is a failure, and so is a program whose TAP is not
+# whole: neither may ever count as passed. Boots three labs. usage: tests/lab/selftest.sh BUILD_DIR
+set -u
+build=$(realpath "${1:?usage: $0 BUILD_DIR}")
+cd "$(dirname "$0")/../.." || exit
+export LAB_RESULTS=$build/lab/selftest # below the build folder, as a lab sees that
+tests=0 failed=0
+
+verdict() { # NAME HOLDS [WHY]
+	tests=$((tests + 1))
+	if [ "$2" = yes ]; then
+		echo "ok $tests - $1"
+		return
+	fi
+	failed=$((failed + 1))
+	echo "not ok $tests - $1"
+	echo "# ${3//$'\n'/$'\n'# }"
+}
+
+like() { # NAME TEXT REGEX
+	verdict "$1" "$([[ $2 =~ $3 ]] && echo yes)" "found: $2"
+}
+
+# --- what counts ---------------------------------------------------------------------------------
+
+# Has tap.sh count a program that says LOG and ends with STATUS; prints "PASSED FAILED sum:VERDICT".
+counted() { # STATUS LOG
+	(
+		# shellcheck source=tests/tap.sh
+		source tests/tap.sh
+		printf '%b' "$2" >"$tap_log"
+		tap_count program "$1" 0 >/dev/null
+		echo "$tap_passed $tap_failed sum:$(tap_sum >/dev/null && echo good || echo bad)"
+	)
+}
+
+counts() { # NAME STATUS LOG PASSED FAILED
+	local sum=good
+	[ "$5" = 0 ] || sum=bad
+	like "$1" "$(counted "$2" "$3")" "^$4 $5 sum:$sum\$"
+}
+
+accounting() {
+	counts "all as planned: passed" 0 'ok 1 - a\nok 2 - b\n1..2\n' 2 0
+	counts "one not ok: failed" 1 'ok 1 - a\nnot ok 2 - b\n1..2\n' 1 1
+	counts "one not ok, exit status 0: failed" 0 'not ok 1 - a\n1..1\n' 0 1
+	counts "no plan: one failure more" 0 'ok 1 - a\n' 1 1
+	counts "nothing at all: a failure" 0 '' 0 1
+	counts "fewer than planned: one failure more" 0 'ok 1 - a\n1..2\n' 1 1
+	counts "more than planned: one failure more" 0 'ok 1 - a\nok 2 - b\n1..1\n' 2 1
+	counts "a plan of nothing: no sum of passes" 1 '1..0\n' 0 1
+	counts "a skipped test: a failure" 0 'ok 1 - a\nok 2 - b # SKIP no kvm\n1..2\n' 1 1
+	counts "an exit status that no line explains: one failure more" 1 'ok 1 - a\n1..1\n' 1 1
+	counts "ended by a limit of time: one failure more" 124 'ok 1 - a\n1..1\n' 1 1
+	counts "bail out: one failure more" 1 'ok 1 - a\nBail out! no\n' 1 1
+}
+
+# --- labs that fail --------------------------------------------------------------------------------
+
+# Boots a lab; OUT and STATUS are what came of it.
+lab() { # MODE ARGUMENT...
+	local mode=$1
+	shift
+	OUT=$(timeout -k 30 900 tests/lab/lab.sh "$build" "$mode" small "$@" 2>&1 9>&-)
+	STATUS=$?
+}
+
+no_result() { # WHAT MESSAGE
+	like "$1: the exit status is a failure's" "$STATUS" '^([1-9]|[1-9][0-9]+)$'
+	like "$1: it says so" "$OUT" "NO RESULT: $2"
+	like "$1: it did come up" "$OUT" 'up after [0-9]+ s'
+}
+
+# The second of two programs, so that there are results of the first.
+panics() {
+	printf 'echo "ok 1 - fine"\necho 1..1\n' >"$LAB_RESULTS/fine.sh"
+	echo 'echo c >/proc/sysrq-trigger' >"$LAB_RESULTS/panic.sh"
+	lab test "$LAB_RESULTS/fine.sh" "$LAB_RESULTS/panic.sh"
+	no_result "a panic" 'it ended early'
+	like "a panic: the console is shown" "$OUT" 'Kernel panic'
+	like "a panic: what had passed is one pass, and no whole" "$(counted "$STATUS" "$OUT")" '^1 1 sum:bad$'
+	BOOT=$(sed -nE 's/.*up after ([0-9]+) s.*/\1/p' <<<"$OUT")
+}
+
+powers_off() {
+	lab shell 'echo a word; busybox poweroff -f'
+	no_result "a power-off" 'it ended early'
+	like "a power-off: what was said is shown" "$OUT" '(^|'$'\n'')a word'
+	is_gone "a power-off"
+}
+
+qemu_of_ours() {
+	pgrep -f -- "-serial file:$LAB_RESULTS/"
+}
+
+is_gone() { # WHAT
+	like "$1: its QEMU is gone" "$(qemu_of_ours)" '^$'
+}
+
+# QEMU itself stops as soon as the job is at work: SIGTERM does nothing then.
+# shellcheck disable=SC2016 # expanded by the inner shell
+hangs() {
+	local freezer up=$LAB_RESULTS/small/up
+	rm -f "$up"
+	timeout 900 bash -c 'until [ -s "$1" ]; do sleep 0.3; done; kill -STOP $(pgrep -f -- "-serial file:$2/")' - \
+		"$up" "$LAB_RESULTS" 9>&- &
+	freezer=$!
+	LAB_LIMIT=$((${BOOT:-20} * 2 + 10)) lab shell 'sleep infinity'
+	no_result "a lab that hangs" 'still at work after [0-9]+ s'
+	is_gone "a lab that hangs"
+	kill "$freezer" 2>/dev/null
+	wait "$freezer" 2>/dev/null
+}
+
+mkdir -p "$LAB_RESULTS"
+accounting
+panics
+powers_off
+hangs
+echo "1..$tests"
+[ "$failed" -eq 0 ]

@@ -82,5 +82,5 @@ if has no-kvm; then no_kvm; else kvm; fi
 QUARTER=$((CPUS * 3 / 4))-$((CPUS - 1)) # as lab.sh says it to the kernel: the last one
 [ "${QUARTER%-*}" != "${QUARTER#*-}" ] || QUARTER=${QUARTER#*-}
 is "isolated CPUs" "$(cat $CPU/isolated)" "$(! has isolcpus || echo "$QUARTER")"
-is "CPUs without a tick" "$(sed 's/(null)//' $CPU/nohz_full)" "$(! has nohz_full || echo "$QUARTER")"
+is "CPUs without a tick" "$(sed 's/^ *(null)$//' $CPU/nohz_full)" "$(! has nohz_full || echo "$QUARTER")"
 pod_end

@@ -73,7 +73,7 @@ lab_add() { # NAME COMMAND...
 labs_begin() {
 	local shape programs
 	while read -r shape programs; do
-		lab_add "lab/$shape" tests/lab/lab.sh "$build" test "$shape" "$programs"
+		lab_add "lab/$shape" tests/lab/twice.sh "$build" test "$shape" "$programs"
 	done < <(suites)
 	[ -n "${LAB_SHAPE:-}${LAB_TESTS:-}" ] || lab_add lab/selftest tests/lab/selftest.sh "$build"
 	labs_fill

@@ -71,10 +71,10 @@ void exclusive_check(struct pod *pod)
 		log_warning("%s/%s: its partition was made invalid by somebody: repaired",
 			    pod->record.ns, pod->record.name);
 	q = pins_repair(pod, &pins);
-	if (q == -ESRCH || q == -ENOENT)
-		return; /* QEMU is ending: its pidfd tells */
 	if (r < 0) {
 		complain(pod, "PartitionInvalid", &partition);
+	} else if (q == -ESRCH || q == -ENOENT) {
+		return; /* QEMU is ending: its pidfd tells */
 	} else if (q < 0) {
 		complain(pod, "ThreadsMoved", &pins);
 	} else if (status_condition(pod->status, CONDITION)) {

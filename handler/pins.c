@@ -105,10 +105,15 @@ static int place_stray(const struct pod *pod, pid_t tid, const cpu_set_t *dedica
 		       struct err *err)
 {
 	struct err why = {0};
+	int r;
 
-	return verify_thread(pod, tid, dedicated, &why) == 0 || vcpu_of(pod, tid) >= 0
-		       ? 0
-		       : cgroup_pod_place(pod->h->cgroups, pod->record.uid, tid, CGROUP_EMU, err);
+	if (verify_thread(pod, tid, dedicated, &why) == 0 || vcpu_of(pod, tid) >= 0)
+		return 0;
+	err_clear(&why);
+	r = cgroup_pod_place(pod->h->cgroups, pod->record.uid, tid, CGROUP_EMU, &why);
+	if (r == -ESRCH) /* QEMU's workers come and go */
+		return 0;
+	return r < 0 ? err_set(err, r, "%s", why.msg) : 0;
 }
 
 int pins_repair(struct pod *pod, struct err *err)

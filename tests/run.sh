@@ -18,7 +18,7 @@ all() { # prefix command-before path...: each one a program that must be there
 		[ -n "$before" ] || [ -x "$t" ] || continue
 		found=1
 		# shellcheck disable=SC2086 # one word or none
-		tap_run "$prefix/$(tap_name "$t")" $before "$t" "$build"
+		tap_run "$prefix/$(tap_name "$t")" timeout -k 20 900 $before "$t" "$build"
 	done
 	[ "$found" = 1 ] || tap_static "$prefix: there are tests" false
 }

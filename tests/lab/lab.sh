@@ -9,7 +9,8 @@
 # with systemd as init). Options: isolcpus, nohz_full (the last quarter of the CPUs), no-kvm, and a digit,
 # which only makes another name.
 # What it says and leaves is in BUILD_DIR/lab/results/SHAPE (LAB_RESULTS: another folder than results).
-# Limits in seconds: LAB_BOOT_LIMIT (until the job begins), LAB_PROGRAM_LIMIT, LAB_LIMIT (all).
+# Limits in seconds: LAB_BOOT_LIMIT (until the job begins), LAB_PROGRAM_LIMIT, LAB_HANG_LIMIT (without a sign
+# of life), LAB_LIMIT (all).
 # LAB_HUGEPAGES: 2 MiB pages per node.
 set -u
 usage() {
@@ -22,7 +23,8 @@ shift 3
 src=$(realpath "$(dirname "$0")/../..")
 out=${LAB_RESULTS:-$build/lab/results}/${shape//,/+} # virtiofsd takes no comma in a path
 # a first boot on a loaded machine may take minutes; hanging takes longer
-boot_limit=${LAB_BOOT_LIMIT:-300} program_limit=${LAB_PROGRAM_LIMIT:-1500} limit=${LAB_LIMIT:-5400}
+boot_limit=${LAB_BOOT_LIMIT:-300} program_limit=${LAB_PROGRAM_LIMIT:-900} limit=${LAB_LIMIT:-2400}
+hang_limit=${LAB_HANG_LIMIT:-180}
 pids=() work='' qemu=''
 
 die() {
@@ -50,7 +52,8 @@ choose() { # SHAPE[,OPTION...]
 	nodes=1 memory=3072 cpus=4 smp=4,sockets=1,cores=4,threads=1 kvm=yes systemd=no hugepages=0
 	# as a real node is, but for what costs an emulated one seconds: time calibration and the like
 	append="console=ttyS0 quiet panic=-1 tsc=reliable cpu_init_udelay=0 no_timer_check lpj=4000000"
-	append+=" tsc_early_khz=$("$build/lab/tsc-khz") mitigations=off nokaslr nowatchdog rcupdate.rcu_expedited=1 audit=0"
+	# an NMI makes it tell where each CPU is, and end: see autopsy()
+	append+=" unknown_nmi_panic panic_print=0x40 tsc_early_khz=$("$build/lab/tsc-khz") mitigations=off nokaslr nowatchdog rcupdate.rcu_expedited=1 audit=0"
 	for name in ${1//,/ }; do
 		last=$((cpus * 3 / 4))-$((cpus - 1))
 		case $name in
@@ -90,11 +93,11 @@ share() { # TAG DIR CACHE
 	ulimit -n "$(ulimit -Hn)"
 	if [ -x $c ]; then
 		$c --socket-path="$socket" -o source="$2" -o sandbox=chroot -o cache="$3" -o no_posix_lock -o xattr \
-			--rlimit-nofile=0 -o log_level=err >"$log" 2>&1 </dev/null 8>&- &
+			--rlimit-nofile=0 -o log_level=err >"$log" 2>&1 </dev/null 7>&- 8>&- &
 	elif [ -x $rust ]; then
 		$rust --socket-path="$socket" --shared-dir="$2" --sandbox=chroot --cache="${3/none/never}" --xattr \
 			--rlimit-nofile=0 --no-announce-submounts --inode-file-handles=prefer --log-level=error \
-			>"$log" 2>&1 </dev/null 8>&- &
+			>"$log" 2>&1 </dev/null 7>&- 8>&- &
 	else
 		die "neither $c nor $rust: install the package qemu-system-common (Debian 12) or virtiofsd"
 	fi
@@ -118,11 +121,13 @@ prepare() { # SIZE JOB
 	exec 8>"$out.lock"
 	flock 8 # a shape's results are those of one lab
 	rm -rf "${out:?}"/*
-	touch "$out"/{stdout,stderr,up,console.log}
+	touch "$out"/{stdout,stderr,up,alive,console.log}
 	printf '%s\n' "$2" >"$out/job"
 	printf '%s=%q\n' SRC "$src" BUILD "$build" SHAPE "$shape" KVM "$kvm" SYSTEMD "$systemd" \
 		HUGEPAGES "$hugepages" SIZE "$1" TERM "${TERM:-linux}" >"$out/env"
 	work=$(mktemp -d /run/virtpod-lab.XXXXXX)
+	mkfifo "$work/monitor"
+	exec 7<>"$work/monitor"
 	shares
 }
 
@@ -143,22 +148,47 @@ run_qemu() { # ARGUMENT...
 		-kernel "$build/guest/vmlinuz" -initrd "$build/lab/initrd" -append "$append" \
 		-chardev "socket,id=host,path=$work/host.sock" -device vhost-user-fs-pci,chardev=host,tag=host \
 		-chardev "socket,id=out,path=$work/out.sock" -device vhost-user-fs-pci,chardev=out,tag=out \
-		-device virtio-rng-pci -serial "file:$out/console.log" "$@" 8>&- 2>"$work/qemu.log"
+		-device virtio-rng-pci -serial "file:$out/console.log" "$@" 7>&- 8>&- 2>"$work/qemu.log"
 }
 
-# The rest of the limit for all, and never 0, which timeout takes for no limit.
-left() { # START
-	local rest=$((limit - SECONDS + $1))
-	echo $((rest > 0 ? rest : 1))
-}
-
-# Start QEMU; succeeds when the job begins.
+# Start QEMU; succeeds when the job begins. Its monitor listens to descriptor 7.
 boot() {
-	(trap - EXIT; run_qemu) </dev/null >/dev/null &
+	(trap - EXIT; run_qemu -chardev stdio,id=monitor,signal=off -mon monitor) <&7 >"$work/monitor.log" &
 	qemu=$!
 	# in the background, as wait can be interrupted; ends with QEMU, too
 	timeout "$((boot_limit < limit ? boot_limit : limit))" tail -n +1 -f --pid="$qemu" "$out/up" | grep -q . &
 	wait $!
+}
+
+# Until QEMU ended; sets `why` if it had to be ended. The lab renews $out/alive every few seconds.
+watch() { # START
+	local alive='' since=$SECONDS done_since=''
+	while sleep 1; kill -0 "$qemu" 2>/dev/null; do
+		[ "$alive" = "$(<"$out/alive")" ] || { alive=$(<"$out/alive") since=$SECONDS; }
+		[ -n "$done_since" ] || ! [ -s "$out/rc" ] || done_since=$SECONDS
+		if [ -n "$done_since" ]; then # all is said; it only has to power off
+			[ $((SECONDS - done_since)) -lt 30 ] || { echo "lab: it did not power off"; break; }
+		elif [ $((SECONDS - since)) -ge "$hang_limit" ]; then
+			why="no sign of life for $hang_limit s"
+			break
+		elif [ $((SECONDS - $1)) -ge "$limit" ]; then
+			why="still at work after $limit s"
+			break
+		fi
+	done
+	[ -z "$why" ] || autopsy
+	end_qemu
+}
+
+# What the lab's CPUs do, into its console; what QEMU's and virtiofsd's threads do, into $out/threads.
+autopsy() {
+	local task
+	for task in $(printf '/proc/%s/task/* ' "$qemu" "${pids[@]}"); do
+		echo "$task $(cat "$task/comm" "$task/wchan" "$task/syscall" 2>/dev/null | tr '\n' ' ')"
+	done >"$out/threads"
+	timeout 5 bash -c 'printf "%s\n" "info cpus" "info registers -a" nmi >&7'
+	timeout 20 tail -f --pid="$qemu" /dev/null
+	cp "$work/monitor.log" "$out/monitor.log"
 }
 
 # The emulated kernel was seen to hang on a busy machine before it had a root (the last that it said was
@@ -178,16 +208,19 @@ boot_again() {
 
 # Boot, show what the job says, and return its exit status. No status is a failure, whatever happened.
 batch() { # JOB
-	local start=$SECONDS why=''
+	local start=$SECONDS why='' says
 	prepare '' "$1"
 	if boot || boot_again; then
 		echo "lab: $shape: up after $((SECONDS - start)) s, $(cat "$out/up") s by its own clock"
-		timeout "$(left "$start")" tail -n +1 -f --pid="$qemu" "$out/stdout" & # ends at a line
-		wait $! || why="still at work after $limit s"
+		tail -n +1 -f --pid="$qemu" "$out/stdout" & # ends at a line
+		says=$!
+		watch "$start"
+		wait "$says"
 	else
 		why="it did not come up in $((SECONDS - start)) s"
+		autopsy
+		end_qemu
 	fi
-	[ -z "$why" ] || end_qemu
 	wait "$qemu"
 	qemu=''
 	result "$why" $((SECONDS - start))
@@ -198,7 +231,8 @@ result() { # WHY SECONDS
 	[ ! -s "$out/stderr" ] || { echo "lab: its stderr:" && tail -n 30 "$out/stderr"; }
 	[ -n "$1" ] || ! [ -s "$out/rc" ] || return "$(cat "$out/rc")"
 	echo "lab: $shape: NO RESULT: ${1:-it ended early}; the last of its console and of QEMU:"
-	tail -n 60 "$out/console.log" | tr -cd '\n\t -~'
+	# of traces only what was called
+	tr -cd '\n\t -~' <"$out/console.log" | grep -vE '\] +(\? |(R[A-Z0-9]{2}|Code|Hardware name): |</?TASK>)' | tail -n 60
 	grep -v 'warning: TCG' "$work/qemu.log"
 	return 1
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A lab that panics, hangs or ends without a result is a failure, and so is a program whose TAP is not
-# whole: neither may ever count as passed. Boots three labs. usage: tests/lab/selftest.sh BUILD_DIR
+# whole: neither may ever count as passed. Boots four labs. usage: tests/lab/selftest.sh BUILD_DIR
 set -u
 build=$(realpath "${1:?usage: $0 BUILD_DIR}")
 cd "$(dirname "$0")/../.." || exit
@@ -107,11 +107,18 @@ hangs() {
 	timeout 900 bash -c 'until [ -s "$1" ]; do sleep 0.3; done; kill -STOP $(pgrep -f -- "-serial file:$2/")' - \
 		"$up" "$LAB_RESULTS" 9>&- &
 	freezer=$!
-	LAB_LIMIT=$((${BOOT:-20} * 2 + 10)) lab shell 'sleep infinity'
-	no_result "a lab that hangs" 'still at work after [0-9]+ s'
+	LAB_HANG_LIMIT=20 lab shell 'sleep infinity'
+	no_result "a lab that hangs" 'no sign of life for 20 s'
 	is_gone "a lab that hangs"
 	kill "$freezer" 2>/dev/null
 	wait "$freezer" 2>/dev/null
+}
+
+never_ends() {
+	LAB_LIMIT=$((${BOOT:-20} * 2 + 10)) lab shell 'sleep infinity'
+	no_result "a job without an end" 'still at work after [0-9]+ s'
+	like "a job without an end: where the lab's CPUs were is shown" "$OUT" 'NMI backtrace for cpu'
+	is_gone "a job without an end"
 }
 
 mkdir -p "$LAB_RESULTS"
@@ -119,5 +126,6 @@ accounting
 panics
 powers_off
 hangs
+never_ends
 echo "1..$tests"
 [ "$failed" -eq 0 ]

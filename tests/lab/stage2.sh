@@ -58,6 +58,7 @@ job() {
 	ulimit -Sn 65536 -l unlimited -u unlimited
 	cd "$SRC" || exit
 	cut -d ' ' -f 1 /proc/uptime >/run/lab/up
+	while sleep 5; do cut -d ' ' -f 1 /proc/uptime >/run/lab/alive; done & # else lab.sh takes it for hung
 	if [ -n "$SIZE" ]; then
 		# shellcheck disable=SC2016 # the size holds as long as the terminal is open
 		setsid -w -c bash -c 'stty sane rows "${SIZE% *}" cols "${SIZE#* }"; exec bash /run/lab/job' \

@@ -172,7 +172,9 @@ $(BUILD)/lab/tsc-khz: tests/lab/tsc-khz.c
 .PHONY: lab lab-test lab-shell lab-run
 lab: all guest $(BUILD)/lab/initrd $(BUILD)/lab/tsc-khz
 
-lab-test: lab unit
+lab-test: lab
+	@$(if $(SHAPE),tests/lab/lab.sh $(BUILD) check '$(SHAPE)' $(TESTS))
+	@$(MAKE) --no-print-directory unit
 	@LAB_SHAPE='$(SHAPE)' LAB_TESTS='$(TESTS)' tests/run.sh $(BUILD) lab/
 
 lab-shell: lab

@@ -74,9 +74,10 @@ static int check_beside(struct tree *t, const char *uid, const cpu_set_t *cpus, 
 		CPU_AND(&theirs, &theirs, cpus);
 		if (CPU_COUNT(&theirs))
 			r = err_set(err, -ENOTSUP,
-				    "cgroup /%.200s holds CPUs %.200s, so no partition can: take "
-				    "them out there",
-				    path, cpus_format(&theirs, text));
+				    "cgroup /%.200s holds CPU%s %.200s, so no partition can: take "
+				    "that out there",
+				    path, CPU_COUNT(&theirs) > 1 ? "s" : "",
+				    cpus_format(&theirs, text));
 	}
 	return r;
 }

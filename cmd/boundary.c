@@ -170,6 +170,8 @@ static void print_threads(const json_t *inspect, FILE *to)
 static void print_cpus(const json_t *inspect, FILE *to)
 {
 	const json_t *cpus = json_object_get(inspect, "cpus");
+	const json_t *cpuset = json_get(inspect, "cgroup.cpuset");
+	const json_t *partition = json_object_get(cpuset, "partition");
 	_cleanup_free_ char *vcpus = joined(json_object_get(cpus, "vcpus"), " ");
 
 	section(to, "CPUS");
@@ -177,6 +179,11 @@ static void print_cpus(const json_t *inspect, FILE *to)
 	(void)fprintf(to, "  of each vCPU       %s\n", or_dash(vcpus));
 	(void)fprintf(to, "  shared pool        %s\n", or_dash(json_str(cpus, "shared")));
 	(void)fprintf(to, "  held exclusive by  %s\n", or_dash(json_str(inspect, "exclusivity")));
+	if (json_is_object(partition)) /* an invalid one says why, in the kernel's words */
+		(void)fprintf(to, "  partition          pod: %s, vCPUs: %s\n",
+			      or_dash(json_str(partition, "pod")),
+			      or_dash(json_str(partition, "vcpu")));
+	(void)fprintf(to, "  memory's nodes     %s\n", or_dash(json_str(cpuset, "emu.mems")));
 }
 
 /* Guest memory that is bound to nodes or in huge pages; QEMU's locked memory is told with it. */

@@ -81,7 +81,10 @@ static const json_t *obstacle(const json_t *object)
 {
 	static const struct {
 		const char *type, *status;
-	} bad[] = {{"Failure", "True"}, {"Synchronized", "False"}, {"PodScheduled", "False"}};
+	} bad[] = {{"Failure", "True"},
+		   {"Synchronized", "False"},
+		   {"PodScheduled", "False"},
+		   {"virtpod.io/Exclusive", "False"}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		const json_t *c = condition(object, bad[i].type);

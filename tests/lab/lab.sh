@@ -70,7 +70,8 @@ choose() { # SHAPE[,OPTION...]
 		isolcpus | nohz_full) append+=" $name=$last" ;;
 		no-kvm) kvm=no ;;
 		[0-9]) ;; # only a name, for another lab of the same shape
-		*) die "no shape or option is called '$name'" ;;
+		*) die "no shape or option is called '$name': small, smt-numa and systemd are shapes, isolcpus," \
+			"nohz_full and no-kvm options" ;;
 		esac
 	done
 }
@@ -241,9 +242,26 @@ result() { # WHY SECONDS
 interactive() { # JOB
 	prepare "$(stty size)" "$1"
 	echo "lab: $shape: booting, 15 to 30 s. Ctrl-^ x (on most keyboards Ctrl-6, then x) kills it at any time."
+	# in the background, so that traps work meanwhile; still of the terminal's foreground processes
 	(trap - EXIT; run_qemu -device virtio-serial-pci -device virtconsole,chardev=tty -echr 0x1e \
-		-chardev stdio,id=tty,mux=on,signal=off)
+		-chardev stdio,id=tty,mux=on,signal=off) <&0 &
+	qemu=$!
+	# a terminal that goes away tells its session's leader only, which may be make
+	while timeout 2 tail -f --pid="$qemu" /dev/null; [ $? -eq 124 ]; do
+		[ -t 0 ] || end_qemu
+	done
+	wait "$qemu"
+	qemu=''
 	result '' "$SECONDS"
+}
+
+# Programs that are not there cost no boot.
+check_programs() { # PROGRAM...
+	local program
+	for program; do
+		[ -f "$program" ] || [ -d "$src/tests/$program" ] ||
+			die "there is no test program '$program': tests/lab/suites names them"
+	done
 }
 
 # What the job does first: the small guest becomes an image, under the names of the examples and tests.
@@ -256,7 +274,8 @@ cp -r "$image" "${image%/*}/test-guest:latest"
 
 readable() { # FILE
 	[ -n "$1" ] || die "FILE=vm.yaml is needed"
-	if [ ! -r "$1" ] || [ -d "$1" ]; then die "FILE=vm.yaml is needed: '$1' can't be read"; fi
+	[ ! -d "$1" ] || die "FILE=vm.yaml is needed: '$1' is a folder"
+	[ -r "$1" ] || die "FILE=vm.yaml is needed: '$1' can't be read"
 }
 
 run_job() { # FILE
@@ -280,6 +299,7 @@ main() {
 	[ "$(id -u)" -eq 0 ] || die "needs root, to share this machine's root"
 	[ -x "$build/lab/tsc-khz" ] || die "$build/lab is not there or not whole: make lab"
 	[ "$mode" != run ] || readable "${1:-}"
+	case $mode in test | check) check_programs "$@" ;; esac
 	choose "$shape"
 	case $mode in
 	test)
@@ -293,6 +313,7 @@ main() {
 	shell)
 		if [ $# -gt 0 ]; then batch "$(shell_job "$*")"; else on_console "$(shell_job '')"; fi
 		;;
+	check) ;; # what it was called with
 	*) usage ;;
 	esac
 	return "${status:-$?}"

@@ -189,12 +189,12 @@ static void test_who_has_the_cpu_is_named(void **state)
 	struct err err = {0};
 
 	make_beside(f, cpu_text(last_cpu));
-	refused(f, &a, -ENOTSUP, BESIDE "/cpuset.cpus holds CPUs ");
+	refused(f, &a, -ENOTSUP, BESIDE "/cpuset.cpus holds CPU");
 	refused(f, &a, -ENOTSUP, cpu_text(last_cpu));
 	assert_false(fix_group_there("", SIDE_A));
 	assert_int_equal(fix_write("", BESIDE, "cpuset.cpus", "0"), 0);
 	fix_create(f, &b);
-	refused(f, &a, -ENOTSUP, SIDE_B "/cpuset.cpus holds CPUs ");
+	refused(f, &a, -ENOTSUP, SIDE_B "/cpuset.cpus holds CPU");
 	assert_false(fix_group_there("", SIDE_A));
 	assert_true(valid(SIDE_B));
 	assert_int_equal(cgroup_pod_destroy(f->host, UID_B, &err), 0);
@@ -309,7 +309,7 @@ static void test_repair(void **state)
 	assert_int_equal(fix_write("", BESIDE, "cpuset.cpus", cpu_text(last_cpu)), 0);
 	assert_false(valid(SIDE_A));
 	assert_int_equal(cgroup_pod_repair(f->host, UID_A, &err), -ENOTSUP);
-	assert_non_null(strstr(err.msg, BESIDE "/cpuset.cpus holds CPUs "));
+	assert_non_null(strstr(err.msg, BESIDE "/cpuset.cpus holds CPU"));
 	err_clear(&err);
 	assert_false(valid(SIDE_A));
 	assert_int_equal(fix_write("", BESIDE, "cpuset.cpus", "0"), 0);

@@ -118,9 +118,10 @@ static json_int_t sockets_of(const json_t *cpus)
 	struct quantity q;
 	int64_t n;
 
-	if (!cpus || quantity_from_json(cpus, &q, NULL) < 0 || quantity_value(&q, &n) < 0)
+	if (!cpus || quantity_from_json(cpus, &q, NULL) < 0 || quantity_sign(&q) <= 0)
 		return 0;
-	return n > 0 && n <= UINT32_MAX ? n : 0;
+	/* more than any number of sockets is refused where they are checked */
+	return quantity_value(&q, &n) < 0 || n > UINT32_MAX ? UINT32_MAX : n;
 }
 
 static void default_cpu(json_t *spec)

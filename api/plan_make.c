@@ -79,12 +79,14 @@ static int make_vhost(const struct maker *m, struct plan_nic *nic, struct err *e
 
 static uint64_t milli_cpus(const json_t *spec, const char *path)
 {
+	const uint64_t max = 1000 * (uint64_t)PLAN_MAX_VCPUS;
 	const json_t *value = json_get(spec, path);
 	uint64_t milli = 0;
 
-	if (!value || quantity_cpus_milli(value, &milli, NULL) < 0)
+	if (!value)
 		return 0;
-	return milli < 1000 * (uint64_t)PLAN_MAX_VCPUS ? milli : 1000 * (uint64_t)PLAN_MAX_VCPUS;
+	/* checked before: what fails is larger than 64 bits */
+	return quantity_cpus_milli(value, &milli, NULL) < 0 || milli > max ? max : milli;
 }
 
 static void make_realtime(const struct maker *m)

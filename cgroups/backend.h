@@ -17,7 +17,8 @@ struct cgroup_ops {
 	int (*set_emu_cpus)(struct tree *t, const char *uid, const cpu_set_t *cpus,
 			    struct err *err);
 	int (*read)(struct tree *t, const char *uid, json_t **ret, struct err *err);
-	int (*repair)(struct tree *t, const char *uid, struct err *err); /* NULL: no partitions */
+	int (*repair)(struct tree *t, const char *uid, const cpu_set_t *emu, const cpu_set_t *vcpu,
+		      struct err *err);			  /* NULL: no partitions */
 	void (*release)(struct tree *t, const char *uid); /* before it is removed; NULL: nothing */
 	int (*settle)(struct tree *t, struct err *err); /* after a pod was removed; NULL: nothing */
 };

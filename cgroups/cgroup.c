@@ -202,11 +202,12 @@ int cgroup_pod_set_emu_cpus(struct cgroup_host *h, const char *uid, const cpu_se
 	return r < 0 ? r : h->ops->set_emu_cpus(h->tree, uid, cpus, err);
 }
 
-int cgroup_pod_repair(struct cgroup_host *h, const char *uid, struct err *err)
+int cgroup_pod_repair(struct cgroup_host *h, const char *uid, const cpu_set_t *emu,
+		      const cpu_set_t *vcpu, struct err *err)
 {
 	int r = need_pod(h, uid, err);
 
-	return r < 0 || !h->ops->repair ? r : h->ops->repair(h->tree, uid, err);
+	return r < 0 || !h->ops->repair ? r : h->ops->repair(h->tree, uid, emu, vcpu, err);
 }
 
 /* The pod's group in the unified tree: in v2's second form it stands beside our top group. */

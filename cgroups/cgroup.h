@@ -111,10 +111,12 @@ int cgroup_pod_partition_events(struct cgroup_host *h, const char *uid, enum cgr
 				int *ret_fd, struct err *err);
 
 /*
- * Make the pod's partition valid again where it isn't. 0: there was nothing to do, or there is no
- * partition; 1: repaired, and threads' own masks may be lost; -ENOTSUP: what stands in the way.
+ * Make the pod's partition valid again where it isn't, and its groups' CPUs what they were made with: emu
+ * and vcpu. 0: there was nothing to do, or there is no partition; 1: repaired, and threads' own masks may
+ * be lost; -ENOTSUP: what stands in the way.
  */
-int cgroup_pod_repair(struct cgroup_host *h, const char *uid, struct err *err);
+int cgroup_pod_repair(struct cgroup_host *h, const char *uid, const cpu_set_t *emu,
+		      const cpu_set_t *vcpu, struct err *err);
 
 int cgroup_pod_empty(struct cgroup_host *h, const char *uid, bool *ret, struct err *err);
 

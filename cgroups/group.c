@@ -196,6 +196,11 @@ int group_remove(const struct group *g, struct err *err)
 	if (r < 0)
 		return err_set(err, r, "%s", why.msg);
 	r = remove_tree(fd, name, DEPTH_MAX);
+	if (r == -ELOOP)
+		return err_set(err, r,
+			       "cgroup %s: somebody made groups in it, more than %d deep: "
+			       "remove them",
+			       path, DEPTH_MAX);
 	return r < 0 ? group_err(g, r, NULL, err) : 0;
 }
 

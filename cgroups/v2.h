@@ -24,7 +24,8 @@ int v2_cpuset_set_emu(struct tree *t, const char *uid, const cpu_set_t *cpus, st
 int v2_cpuset_check(struct tree *t, const struct cgroup_pod_spec *spec, struct err *err);
 
 /* As cgroup_pod_repair. */
-int v2_cpuset_repair(struct tree *t, const char *uid, struct err *err);
+int v2_cpuset_repair(struct tree *t, const char *uid, const cpu_set_t *emu, const cpu_set_t *vcpu,
+		     struct err *err);
 
 /* Give the CPUs of a partition back now. For a pod without tasks, right before it is removed. */
 void v2_cpuset_release(struct tree *t, const char *uid);

@@ -208,25 +208,57 @@ static bool holds(const struct group *g, const char *kind)
 	return group_read(g, "cpuset.cpus.partition", &have, NULL) == 0 && str_eq(have, kind);
 }
 
+static bool has_cpus(const struct group *g, const cpu_set_t *cpus)
+{
+	cpu_set_t have;
+
+	return group_read_set(g, "cpuset.cpus", &have, NULL) == 0 && CPU_EQUAL(&have, cpus);
+}
+
+/* As they were made, and that the kernel grants all of them. */
+static int rewrite_sets(const struct group *pod, const struct group *emu, const struct group *vcpu,
+			const cpu_set_t *emu_cpus, const cpu_set_t *vcpu_cpus, struct err *err)
+{
+	cpu_set_t all;
+	int r;
+
+	CPU_OR(&all, emu_cpus, vcpu_cpus);
+	r = write_cpus(pod, &all, err);
+	if (!r)
+		r = write_cpus(emu, emu_cpus, err);
+	return r < 0 ? r : write_cpus(vcpu, vcpu_cpus, err);
+}
+
 /*
  * Rewriting "root" does nothing to an invalid partition; "member" and then "root" does, and children
  * follow by themselves on 6.1. Not as long as the cause is there: each try disturbs the pod's CPUs.
+ * Sets that somebody changed are written again in between, when they are nobody's partition.
  */
-int v2_cpuset_repair(struct tree *t, const char *uid, struct err *err)
+int v2_cpuset_repair(struct tree *t, const char *uid, const cpu_set_t *emu_cpus,
+		     const cpu_set_t *vcpu_cpus, struct err *err)
 {
 	struct group pod = {t, HIER_UNIFIED, NODE_SIDE, uid};
+	struct group emu = v2_child(t, uid, NODE_SIDE, CGROUP_EMU);
 	struct group vcpu = v2_child(t, uid, NODE_SIDE, CGROUP_VCPU);
 	enum tree_node base;
+	bool sets, whole;
 	cpu_set_t all;
 	int r = v2_base(t, uid, &base, err);
 
-	if (r < 0 || base != NODE_SIDE || (holds(&pod, "root") && holds(&vcpu, "isolated")))
+	if (r < 0 || base != NODE_SIDE)
 		return r;
-	r = group_read_set(&pod, "cpuset.cpus", &all, err);
-	if (!r)
-		r = check_beside(t, uid, &all, err);
-	if (!r && !holds(&pod, "root"))
+	CPU_OR(&all, emu_cpus, vcpu_cpus);
+	sets = has_cpus(&pod, &all) && has_cpus(&emu, emu_cpus) && has_cpus(&vcpu, vcpu_cpus);
+	whole = sets && holds(&pod, "root");
+	if (whole && holds(&vcpu, "isolated"))
+		return 0;
+	r = check_beside(t, uid, &all, err);
+	if (!r && !sets) /* the files may have been switched off below the pod */
+		r = group_write(&pod, "cgroup.subtree_control", "+cpuset", err);
+	if (!r && !whole)
 		r = group_write(&pod, "cpuset.cpus.partition", "member", err);
+	if (!r && !sets)
+		r = rewrite_sets(&pod, &emu, &vcpu, emu_cpus, vcpu_cpus, err);
 	if (!r && !holds(&pod, "root"))
 		r = set_partition(&pod, "root", err);
 	if (!r && !holds(&vcpu, "isolated"))

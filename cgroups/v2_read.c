@@ -43,6 +43,8 @@ static int read_partitions(const struct pod_groups *g, json_t *root, bool *ret, 
 	r = show_text(o, "pod", &g->pod, "cpuset.cpus.partition", err);
 	if (!r)
 		r = show_text(o, "vcpu", &g->vcpu, "cpuset.cpus.partition", err);
+	if (!r)
+		r = show_text(o, "cpus", &g->pod, "cpuset.cpus", err);
 	*ret = !r && str_eq(json_str(o, "pod"), "root") && str_eq(json_str(o, "vcpu"), "isolated");
 	return r;
 }

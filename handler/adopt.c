@@ -24,7 +24,11 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define STATUS_TIMEOUT 10
+#define STATUS_TIMEOUT 10 /* seconds */
+#define RETRY_USEC     (5 * 1000000ull)
+
+static int ask_status(struct pod *pod, struct err *err);
+static void keep_trying(struct pod *pod, const struct err *err);
 
 /* The record as a pod again, with the object when it is still there. */
 static struct pod *revive(struct handler *h, struct store_pod *record)
@@ -71,6 +75,39 @@ static void give_up(struct pod *pod, const struct err *err)
 	pod_end(pod);
 }
 
+static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct pod *pod = userdata;
+	struct err err = {0};
+
+	(void)source;
+	(void)usec;
+	pod->retry_timer = sd_event_source_disable_unref(pod->retry_timer);
+	if (pod->state == POD_RUNNING && ask_status(pod, &err) < 0)
+		keep_trying(pod, &err);
+	return 0;
+}
+
+/* A launcher that lives and does not answer: its guest may be well, and is not ended for that. */
+static void keep_trying(struct pod *pod, const struct err *err)
+{
+	const json_t *said = status_condition(pod->status, "Synchronized");
+
+	channel_free(TAKE_PTR(pod->channel)); /* a late answer would be one that nobody asked for */
+	if (!said) {
+		log_warning("%s/%s: not adopted yet: %s; trying again", pod->record.ns,
+			    pod->record.name, err->msg);
+		status_set_condition(pod->status, "Synchronized", "False", "LauncherUnresponsive",
+				     err->msg);
+		pod_publish(pod);
+	}
+	if (sd_event_add_time_relative(pod->h->event, &pod->retry_timer, CLOCK_MONOTONIC,
+				       RETRY_USEC,
+				       /* accuracy= */ 0, on_retry, pod) < 0)
+		log_error("%s/%s: no timer to try again: the next virt-handler will",
+			  pod->record.ns, pod->record.name);
+}
+
 static void on_status(void *arg, int r, const json_t *reply, const struct err *why)
 {
 	struct pod *pod = arg;
@@ -78,6 +115,10 @@ static void on_status(void *arg, int r, const json_t *reply, const struct err *w
 
 	if (r == -ECANCELED)
 		return;
+	if (r == -ETIMEDOUT && pod->state == POD_RUNNING) {
+		keep_trying(pod, why);
+		return;
+	}
 	if (r < 0)
 		err = *why;
 	else
@@ -92,19 +133,17 @@ static void on_status(void *arg, int r, const json_t *reply, const struct err *w
 	if (exclusive_watch(pod, &err) < 0 || realtime_set(pod, &err) < 0)
 		log_error("%s/%s: %s", pod->record.ns, pod->record.name, err.msg);
 	log_info("%s/%s: adopted", pod->record.ns, pod->record.name);
+	if (status_condition(pod->status, "Synchronized")) {
+		status_remove_condition(pod->status, "Synchronized");
+		pod_publish(pod);
+	}
 	handler_kick(pod->h);
 }
 
-static int connect_launcher(struct pod *pod, struct err *err)
+static int ask_status(struct pod *pod, struct err *err)
 {
 	int fd, r;
 
-	r = proc_pidfd((pid_t)pod->record.pid, pod->record.pid_start, &pod->pidfd);
-	if (r < 0)
-		return err_errno(err, r, "launcher %lld", (long long)pod->record.pid);
-	r = launcher_watch_exit(pod, err);
-	if (r < 0)
-		return r;
 	/* one whose queue of connections is full must not keep us waiting */
 	r = sock_connect_at(pod->dir_fd, "launcher.sock", SOCK_SEQPACKET | SOCK_NONBLOCK, &fd);
 	if (r < 0)
@@ -114,6 +153,16 @@ static int connect_launcher(struct pod *pod, struct err *err)
 		return r;
 	return channel_request(pod->channel, "status", NULL, NULL, 0, STATUS_TIMEOUT, on_status,
 			       pod, err);
+}
+
+static int connect_launcher(struct pod *pod, struct err *err)
+{
+	int r = proc_pidfd((pid_t)pod->record.pid, pod->record.pid_start, &pod->pidfd);
+
+	if (r < 0)
+		return err_errno(err, r, "launcher %lld", (long long)pod->record.pid);
+	r = launcher_watch_exit(pod, err);
+	return r < 0 ? r : ask_status(pod, err);
 }
 
 /* Which CPUs its vCPUs have: the ledger says which, the kernel which thread has which. */

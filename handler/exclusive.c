@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "handler/exclusive.h"
 
+#include "handler/cpuset.h"
+#include "handler/kthreads.h"
 #include "handler/pins.h"
 #include "handler/status.h"
 
@@ -17,6 +19,8 @@
 #define RETRY_USEC (10 * 1000000ull)
 
 #define CONDITION "virtpod.io/Exclusive"
+
+static int watch_again(struct pod *pod, struct err *err);
 
 static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
 {
@@ -61,15 +65,27 @@ static void complain(struct pod *pod, const char *reason, const struct err *why)
 void exclusive_check(struct pod *pod)
 {
 	struct err partition = {0}, pins = {0};
+	cpu_set_t vcpus, shared;
 	int r, q;
 
 	if (!pod->plan || !pod->plan->dedicated_cpus ||
 	    (pod->state != POD_STARTING && pod->state != POD_RUNNING))
 		return;
-	r = cgroup_pod_repair(pod->h->cgroups, pod->record.uid, &partition);
-	if (r == 1)
+	CPU_ZERO(&vcpus);
+	for (unsigned i = 0; i < pod->cpus.n_vcpus; i++)
+		CPU_SET(pod->cpus.vcpu[i], &vcpus);
+	r = cgroup_pod_repair(pod->h->cgroups, pod->record.uid, &pod->cpus.emulator, &vcpus,
+			      &partition);
+	if (r == 1) {
 		log_warning("%s/%s: its partition was made invalid by somebody: repaired",
 			    pod->record.ns, pod->record.name);
+		/* 6.1 resets masks of the root group's threads, too */
+		if (pod->h->has.kvm && cpuset_shared(pod->h, &shared, &pins) == 0)
+			kthreads_confine(&shared);
+		err_clear(&pins);
+	}
+	if (r >= 0 && watch_again(pod, &partition) < 0)
+		r = partition.code;
 	q = pins_repair(pod, &pins);
 	if (r < 0) {
 		complain(pod, "PartitionInvalid", &partition);
@@ -84,16 +100,26 @@ void exclusive_check(struct pod *pod)
 	}
 }
 
+/*
+ * pread re-arms it. ENODEV: the file is no more, with its group, or because somebody switched cpuset off
+ * there; what is there then is looked at with the next check, which opens it anew.
+ */
 static int on_change(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
+	struct pod *pod = userdata;
 	char text[256];
 
 	(void)revents;
-	if (pread(fd, text, sizeof text, 0) < 0) { /* this re-arms it; ENODEV: the group has gone */
-		(void)sd_event_source_set_enabled(source, SD_EVENT_OFF);
+	if (pread(fd, text, sizeof text, 0) >= 0) {
+		exclusive_check(pod);
 		return 0;
 	}
-	exclusive_check(userdata);
+	(void)sd_event_source_set_enabled(source, SD_EVENT_OFF);
+	if (source == pod->partition_source)
+		pod->partition_source = sd_event_source_disable_unref(source);
+	else
+		pod->vcpu_partition_source = sd_event_source_disable_unref(source);
+	look_again_later(pod);
 	return 0;
 }
 
@@ -121,6 +147,18 @@ static int watch_file(struct pod *pod, enum cgroup_place place, sd_event_source 
 	return 0;
 }
 
+/* What is not watched, or no more. */
+static int watch_again(struct pod *pod, struct err *err)
+{
+	int r = 0;
+
+	if (!pod->partition_source)
+		r = watch_file(pod, CGROUP_EMU, &pod->partition_source, err);
+	if (r == 0 && !pod->vcpu_partition_source)
+		r = watch_file(pod, CGROUP_VCPU, &pod->vcpu_partition_source, err);
+	return r;
+}
+
 int exclusive_watch(struct pod *pod, struct err *err)
 {
 	int r;
@@ -128,9 +166,7 @@ int exclusive_watch(struct pod *pod, struct err *err)
 	if (!pod->plan || !pod->plan->dedicated_cpus)
 		return 0;
 	exclusive_unwatch(pod);
-	r = watch_file(pod, CGROUP_EMU, &pod->partition_source, err);
-	if (r == 0)
-		r = watch_file(pod, CGROUP_VCPU, &pod->vcpu_partition_source, err);
+	r = watch_again(pod, err);
 	if (r == 0)
 		exclusive_check(pod);
 	return r;

@@ -207,10 +207,15 @@ int hostcpus_free(struct handler *h, const char *uid, struct err *err)
 {
 	_cleanup_fd_ int fd = -1;
 	_cleanup_json_ json_t *list = NULL;
-	int r = lock_and_load(h, &fd, &list, err);
+	struct err why = {0};
+	int r = lock_and_load(h, &fd, &list, &why);
 
+	if (r == -EBADMSG) { /* its cure is to stop VMs and to remove it: this must not stop that */
+		log_warning("%s", why.msg);
+		return 0;
+	}
 	if (r < 0)
-		return r;
+		return err_set(err, r, "%s", why.msg);
 	remove_ours(h, list, uid);
 	return save(h, list, err);
 }
@@ -254,11 +259,16 @@ int hostcpus_watch(struct handler *h, struct err *err)
 {
 	const char *slash = strrchr(file_of(h), '/');
 	_cleanup_free_ char *dir = xstrndup(file_of(h), (size_t)(slash - file_of(h)));
-	int r = others_cpus(h, &h->others_cpus, err);
+	struct err why = {0};
+	int r = others_cpus(h, &h->others_cpus, &why);
 
-	if (r < 0)
-		return r;
-	r = sd_event_add_inotify(h->event, &h->cpus_watch, dir, IN_MOVED_TO, on_file, h);
+	if (r ==
+	    -EBADMSG) /* until then no CPU is given, but VMs that run can be served and stopped */
+		log_error("%s", why.msg);
+	else if (r < 0)
+		return err_set(err, r, "%s", why.msg);
+	r = sd_event_add_inotify(h->event, &h->cpus_watch, dir, IN_MOVED_TO | IN_DELETE, on_file,
+				 h);
 	return r < 0 ? err_errno(err, r, "%s: watch", dir) : 0;
 }
 

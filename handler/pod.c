@@ -259,6 +259,8 @@ static void undo_later(struct pod *pod, const char *step, const struct err *err)
 	if (!str_eq(json_str(said, "message"), text)) {
 		log_error("%s/%s: %s; trying again", pod->record.ns, pod->record.name, text);
 		status_set_condition(pod->status, "Synchronized", "False", "FailedDelete", text);
+		status_set_condition(pod->status, "Ready", "False", "GuestNotRunning",
+				     "the guest has ended, its pod can't be removed yet");
 		pod_publish(pod);
 	}
 	pod->retry_timer = sd_event_source_disable_unref(pod->retry_timer);

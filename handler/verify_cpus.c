@@ -244,6 +244,8 @@ void verify_exclusivity(struct verify *v)
 			     "the pod's partition");
 		verify_equal(v, json_string("isolated"), json_object_get(partition, "vcpu"),
 			     "the vCPUs' partition");
+		verify_equal(v, set_json(&v->p->cpus.all), json_object_get(partition, "cpus"),
+			     "the partition's CPUs");
 	}
 	if (plan->dedicated_cpus && plan->exclusivity_kernel)
 		verify_equal(v, json_string("kernel"), json_object_get(v->seen, "exclusivity"),

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 # Running test programs that speak TAP, one line of summary for each, and the sum.
-# A program that ends without a plan, or with a status that its lines do not explain, counts as one
-# more failure; a skipped test is a failure, too.
+# A program that ends without a plan, runs nothing, or ends with a status that its lines do not explain,
+# counts as one more failure; a skipped test is a failure, too.
 #   tap_pattern  only programs whose name contains it are run
 #   tap_out      file for the results of all programs as one TAP stream
 tap_pattern=${tap_pattern:-} tap_out=${tap_out:-/dev/null}
@@ -39,7 +39,7 @@ tap_count() { # NAME STATUS SECONDS: of the program whose words are in the log; 
 	ok=$(($(grep -cE '^ok ' "$tap_log") - skip))
 	bad=$(($(grep -cE '^not ok ' "$tap_log") + skip))
 	planned=$(sed -nE 's/^1\.\.([0-9]+).*/\1/p' "$tap_log" | awk '{n += $1} END {print NR ? n : "none"}')
-	if [ "$planned" != $((ok + bad)) ] || { [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; }; then
+	if [ "$planned" != $((ok + bad)) ] || [ "$planned" = 0 ] || { [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; }; then
 		echo "not ok - as planned: 1..$planned, exit status $status" >>"$tap_log"
 		bad=$((bad + 1))
 	fi

@@ -46,6 +46,11 @@ end_qemu() {
 
 # --- shapes ------------------------------------------------------------------------------------
 
+no_shape() { # NAME
+	die "no shape or option is called '$1': small, smt-numa and systemd are shapes, isolcpus," \
+		"nohz_full and no-kvm options"
+}
+
 # Sets smp, memory (of each node, in MiB), append and what env tells the lab.
 choose() { # SHAPE[,OPTION...]
 	local name last
@@ -54,6 +59,7 @@ choose() { # SHAPE[,OPTION...]
 	append="console=ttyS0 quiet panic=-1 tsc=reliable cpu_init_udelay=0 no_timer_check lpj=4000000"
 	# an NMI makes it tell where each CPU is, and end: see autopsy()
 	append+=" unknown_nmi_panic panic_print=0x40 tsc_early_khz=$("$build/lab/tsc-khz") mitigations=off nokaslr nowatchdog rcupdate.rcu_expedited=1 audit=0"
+	case ${1%%,*} in small | smt-numa | systemd) ;; *) no_shape "${1%%,*}" ;; esac
 	for name in ${1//,/ }; do
 		last=$((cpus * 3 / 4))-$((cpus - 1))
 		case $name in
@@ -70,8 +76,7 @@ choose() { # SHAPE[,OPTION...]
 		isolcpus | nohz_full) append+=" $name=$last" ;;
 		no-kvm) kvm=no ;;
 		[0-9]) ;; # only a name, for another lab of the same shape
-		*) die "no shape or option is called '$name': small, smt-numa and systemd are shapes, isolcpus," \
-			"nohz_full and no-kvm options" ;;
+		*) no_shape "$name" ;;
 		esac
 	done
 }
@@ -94,11 +99,11 @@ share() { # TAG DIR CACHE
 	ulimit -n "$(ulimit -Hn)"
 	if [ -x $c ]; then
 		$c --socket-path="$socket" -o source="$2" -o sandbox=chroot -o cache="$3" -o no_posix_lock -o xattr \
-			--rlimit-nofile=0 -o log_level=err >"$log" 2>&1 </dev/null 7>&- 8>&- &
+			--rlimit-nofile=0 -o log_level=err >"$log" 2>&1 </dev/null 6>&- 7>&- 8>&- &
 	elif [ -x $rust ]; then
 		$rust --socket-path="$socket" --shared-dir="$2" --sandbox=chroot --cache="${3/none/never}" --xattr \
 			--rlimit-nofile=0 --no-announce-submounts --inode-file-handles=prefer --log-level=error \
-			>"$log" 2>&1 </dev/null 7>&- 8>&- &
+			>"$log" 2>&1 </dev/null 6>&- 7>&- 8>&- &
 	else
 		die "neither $c nor $rust: install the package qemu-system-common (Debian 12) or virtiofsd"
 	fi
@@ -117,7 +122,9 @@ share() { # TAG DIR CACHE
 # Leaves for the lab what it is and what to do; SIZE ("ROWS COLUMNS") gives the job a terminal.
 prepare() { # SIZE JOB
 	trap clean EXIT
-	trap 'exit 130' INT TERM HUP
+	trap 'exit 129' HUP
+	trap 'exit 130' INT
+	trap 'exit 143' TERM
 	mkdir -p "$out"
 	exec 8>"$out.lock"
 	flock 8 # a shape's results are those of one lab
@@ -127,6 +134,7 @@ prepare() { # SIZE JOB
 	printf '%s=%q\n' SRC "$src" BUILD "$build" SHAPE "$shape" KVM "$kvm" SYSTEMD "$systemd" \
 		HUGEPAGES "$hugepages" SIZE "$1" TERM "${TERM:-linux}" >"$out/env"
 	work=$(mktemp -d /run/virtpod-lab.XXXXXX)
+	echo "$work" >"$out/work"
 	mkfifo "$work/monitor"
 	exec 7<>"$work/monitor"
 	shares
@@ -149,7 +157,7 @@ run_qemu() { # ARGUMENT...
 		-kernel "$build/guest/vmlinuz" -initrd "$build/lab/initrd" -append "$append" \
 		-chardev "socket,id=host,path=$work/host.sock" -device vhost-user-fs-pci,chardev=host,tag=host \
 		-chardev "socket,id=out,path=$work/out.sock" -device vhost-user-fs-pci,chardev=out,tag=out \
-		-device virtio-rng-pci -serial "file:$out/console.log" "$@" 7>&- 8>&- 2>"$work/qemu.log"
+		-device virtio-rng-pci -serial "file:$out/console.log" "$@" 6>&- 7>&- 8>&- 2>"$work/qemu.log"
 }
 
 # Start QEMU; succeeds when the job begins. Its monitor listens to descriptor 7.
@@ -168,7 +176,7 @@ watch() { # START
 		[ "$alive" = "$(<"$out/alive")" ] || { alive=$(<"$out/alive") since=$SECONDS; }
 		[ -n "$done_since" ] || ! [ -s "$out/rc" ] || done_since=$SECONDS
 		if [ -n "$done_since" ]; then # all is said; it only has to power off
-			[ $((SECONDS - done_since)) -lt 30 ] || { echo "lab: it did not power off"; break; }
+			[ $((SECONDS - done_since)) -lt 30 ] || { why="it did not power off in 30 s"; break; }
 		elif [ $((SECONDS - since)) -ge "$hang_limit" ]; then
 			why="no sign of life for $hang_limit s"
 			break
@@ -227,11 +235,20 @@ batch() { # JOB
 	result "$why" $((SECONDS - start))
 }
 
+# The last that its kernel said is that it powers off, and nothing before was its own fault.
+in_order() {
+	grep -q 'reboot: Power down' "$out/console.log" &&
+		! grep -qE 'Kernel panic|Oops:|general protection fault|BUG: (unable|kernel|scheduling)' "$out/console.log"
+}
+
 result() { # WHY SECONDS
 	echo "lab: $shape: $2 s in all; more in $out"
 	[ ! -s "$out/stderr" ] || { echo "lab: its stderr:" && tail -n 30 "$out/stderr"; }
-	[ -n "$1" ] || ! [ -s "$out/rc" ] || return "$(cat "$out/rc")"
-	echo "lab: $shape: NO RESULT: ${1:-it ended early}; the last of its console and of QEMU:"
+	local why=$1
+	[ -n "$why" ] || [ -s "$out/rc" ] || why="it ended early"
+	[ -n "$why" ] || in_order || why="it did not power off in order"
+	[ -n "$why" ] || return "$(cat "$out/rc")"
+	echo "lab: $shape: NO RESULT: $why; the last of its console and of QEMU:"
 	# of traces only what was called
 	tr -cd '\n\t -~' <"$out/console.log" | grep -vE '\] +(\? |(R[A-Z0-9]{2}|Code|Hardware name): |</?TASK>)' | tail -n 60
 	grep -v 'warning: TCG' "$work/qemu.log"
@@ -295,7 +312,7 @@ on_console() { # JOB
 }
 
 main() {
-	local status
+	local status indent
 	[ "$(id -u)" -eq 0 ] || die "needs root, to share this machine's root"
 	[ -x "$build/lab/tsc-khz" ] || die "$build/lab is not there or not whole: make lab"
 	[ "$mode" != run ] || readable "${1:-}"
@@ -304,9 +321,12 @@ main() {
 	case $mode in
 	test)
 		# indented: what the programs say is no TAP of ours, results.tap is
-		batch "$(printf '%q ' exec bash tests/lab/inside.sh "$build" "$program_limit" "$@")" |
-			sed -u 's/^/  /'
-		status=${PIPESTATUS[0]}
+		exec 6> >(exec sed -u 's/^/  /')
+		indent=$!
+		batch "$(printf '%q ' exec bash tests/lab/inside.sh "$build" "$program_limit" "$@")" >&6
+		status=$?
+		exec 6>&-
+		wait "$indent"
 		[ ! -f "$out/results.tap" ] || cat "$out/results.tap"
 		;;
 	run) on_console "$(run_job "$1")" ;;

@@ -289,6 +289,42 @@ static void assert_in_place(struct fixture *f, pid_t pid, pid_t tid)
 	assert_true(CPU_EQUAL(&set, &vcpu));
 }
 
+static int repair(struct fixture *f, const char *uid, struct err *err)
+{
+	struct cgroup_pod_spec spec = side_spec(uid);
+
+	return cgroup_pod_repair(f->host, uid, &spec.emu, &spec.vcpu, err);
+}
+
+/* Somebody changes the sets themselves, which is no change of a partition's state, or takes them away. */
+static void test_sets_are_repaired(void **state)
+{
+	static const char *const groups[] = {SIDE_A, SIDE_A "/emu", SIDE_A "/vcpu"};
+	struct fixture *f = *state;
+	struct cgroup_pod_spec spec = side_spec(UID_A);
+	struct err err = {0};
+	struct threads t;
+	pid_t pid, tid;
+
+	fix_create(f, &spec);
+	tid = start_threads(f, &t, UID_A, &pid);
+	assert_int_equal(cgroup_pod_place(f->host, UID_A, tid, CGROUP_VCPU, &err), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
+		assert_int_equal(fix_write("", groups[i], "cpuset.cpus", cpu_text(last_cpu)), 0);
+		if (repair(f, UID_A, &err) < 0)
+			fail_msg("%s: %s", groups[i], err.msg);
+		assert_true(valid(SIDE_A));
+		assert_true(exclusivity_is(f, UID_A, "kernel"));
+		assert_in_place(f, pid, tid);
+	}
+	assert_int_equal(fix_write("", SIDE_A, "cgroup.subtree_control", "-cpuset"), 0);
+	if (repair(f, UID_A, &err) != 1)
+		fail_msg("cpuset off and on: %s", err.msg);
+	assert_true(exclusivity_is(f, UID_A, "kernel"));
+	assert_in_place(f, pid, tid);
+	stop_threads(&t);
+}
+
 static void test_repair(void **state)
 {
 	struct fixture *f = *state;
@@ -303,21 +339,21 @@ static void test_repair(void **state)
 	fix_create(f, &spec);
 	tid = start_threads(f, &t, UID_A, &pid);
 	assert_int_equal(cgroup_pod_place(f->host, UID_A, tid, CGROUP_VCPU, &err), 0);
-	assert_int_equal(cgroup_pod_repair(f->host, UID_A, &err), 0);
+	assert_int_equal(repair(f, UID_A, &err), 0);
 
 	/* as long as the cause stands it is named, and nothing is tried */
 	assert_int_equal(fix_write("", BESIDE, "cpuset.cpus", cpu_text(last_cpu)), 0);
 	assert_false(valid(SIDE_A));
-	assert_int_equal(cgroup_pod_repair(f->host, UID_A, &err), -ENOTSUP);
+	assert_int_equal(repair(f, UID_A, &err), -ENOTSUP);
 	assert_non_null(strstr(err.msg, BESIDE "/cpuset.cpus holds CPU"));
 	err_clear(&err);
 	assert_false(valid(SIDE_A));
 	assert_int_equal(fix_write("", BESIDE, "cpuset.cpus", "0"), 0);
-	assert_int_equal(cgroup_pod_repair(f->host, UID_A, &err), 1);
+	assert_int_equal(repair(f, UID_A, &err), 1);
 	assert_true(valid(SIDE_A));
 	assert_true(exclusivity_is(f, UID_A, "kernel"));
 	assert_in_place(f, pid, tid);
-	assert_int_equal(cgroup_pod_repair(f->host, UID_A, &err), 0);
+	assert_int_equal(repair(f, UID_A, &err), 0);
 
 	/* the children's alone, which has a file of its own to tell */
 	assert_int_equal(cgroup_pod_partition_events(f->host, UID_A, CGROUP_VCPU, &p.fd, &err), 0);
@@ -326,13 +362,13 @@ static void test_repair(void **state)
 	assert_int_equal(poll(&p, 1, 10000), 1);
 	(void)close(p.fd);
 	assert_true(exclusivity_is(f, UID_A, "ledger"));
-	assert_int_equal(cgroup_pod_repair(f->host, UID_A, &err), 1);
+	assert_int_equal(repair(f, UID_A, &err), 1);
 	assert_true(valid(SIDE_A));
 	assert_in_place(f, pid, tid);
 	/* and both */
 	assert_int_equal(fix_write("", SIDE_A, PARTITION, "member"), 0);
 	assert_false(valid(SIDE_A));
-	assert_int_equal(cgroup_pod_repair(f->host, UID_A, &err), 1);
+	assert_int_equal(repair(f, UID_A, &err), 1);
 	assert_true(valid(SIDE_A));
 	assert_in_place(f, pid, tid);
 	stop_threads(&t);
@@ -389,7 +425,7 @@ static void test_half_made_is_removed(void **state)
 	char left[512];
 
 	fix_make_group("", SIDE_A);
-	assert_true(cgroup_pod_repair(f->host, UID_A, &err) < 0);
+	assert_true(repair(f, UID_A, &err) < 0);
 	err_clear(&err);
 	assert_int_equal(cgroup_pod_destroy(f->host, UID_A, &err), 0);
 	assert_false(fix_find_group(left, sizeof left));
@@ -444,8 +480,8 @@ static void test_plain_pods_have_none(void **state)
 	j = read_pod(f, UID_A);
 	assert_true(json_is_null(json_object_get(json_object_get(j, "cpuset"), "partition")));
 	json_decref(j);
-	assert_int_equal(cgroup_pod_repair(f->host, UID_A, &err), 0);
-	assert_int_equal(cgroup_pod_repair(f->host, UID_B, &err), -ENOENT);
+	assert_int_equal(repair(f, UID_A, &err), 0);
+	assert_int_equal(repair(f, UID_B, &err), -ENOENT);
 	err_clear(&err);
 	assert_int_equal(cgroup_pod_partition_events(f->host, UID_A, CGROUP_EMU, &fd, &err),
 			 -ENOENT);
@@ -474,8 +510,8 @@ static void test_v1_has_none(void **state)
 	assert_non_null(strstr(err.msg, "v1 has no partitions"));
 	assert_int_equal(fd, -1);
 	err_clear(&err);
-	assert_int_equal(cgroup_pod_repair(f->host, UID_A, &err), 0);
-	assert_int_equal(cgroup_pod_repair(f->host, UID_B, &err), -ENOENT);
+	assert_int_equal(repair(f, UID_A, &err), 0);
+	assert_int_equal(repair(f, UID_B, &err), -ENOENT);
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, fix_setup, teardown)
@@ -499,6 +535,7 @@ static int run(void)
 		T(test_taken_cpu_is_nobody_elses),
 		T(test_events_tell_of_an_overlap),
 		T(test_repair),
+		T(test_sets_are_repaired),
 		T(test_cpus_of_a_partition_do_not_change),
 		T(test_both_places_are_one_namespace),
 		T(test_half_made_is_removed),

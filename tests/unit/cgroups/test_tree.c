@@ -52,7 +52,7 @@ static void refuse_everywhere(struct fixture *f, const char *uid)
 	assert_int_equal(cgroup_pod_kill(f->host, uid, NULL), -EINVAL);
 	assert_int_equal(cgroup_pod_events(f->host, uid, &fd, NULL), -EINVAL);
 	assert_int_equal(cgroup_pod_partition_events(f->host, uid, CGROUP_EMU, &fd, NULL), -EINVAL);
-	assert_int_equal(cgroup_pod_repair(f->host, uid, NULL), -EINVAL);
+	assert_int_equal(cgroup_pod_repair(f->host, uid, NULL, NULL, NULL), -EINVAL);
 	assert_int_equal(cgroup_pod_empty(f->host, uid, &yes, NULL), -EINVAL);
 	assert_int_equal(cgroup_pod_destroy(f->host, uid, NULL), -EINVAL);
 	assert_int_equal(cgroup_pod_read(f->host, uid, &j, NULL), -EINVAL);

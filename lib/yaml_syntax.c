@@ -104,13 +104,15 @@ static const char *cure(const struct yaml_text *in, const char *problem, unsigne
 		{"did not find expected '-'",
 		 "a list takes only '- item' lines at its indentation"},
 		{"block sequence entries are not allowed", "begin the list on a line of its own"},
-		{"could not find expected ':'", "a key needs ': ' after it"},
+		{"could not find expected ':'",
+		 "a key needs ': ' after it, and has at most 1024 characters"},
 		{"found unexpected end of stream", "close the quote or bracket"},
 		{"cannot start any token", "quote the value"},
 		{"did not find expected ','", "separate the items by ',' and close the bracket"},
 		{"found unknown escape", "write \\\\ for a backslash, or use single quotes"},
 		{"invalid Unicode character escape",
 		 "write the character itself, or \\U and 8 digits"},
+		{"invalid Unicode character", "save the file as UTF-8"},
 		{"control characters", "write it as an escape in double quotes"},
 		{"UTF-8", "save the file as UTF-8"},
 		{"did not find expected <document start>",
@@ -156,11 +158,10 @@ int yaml_syntax_error(const yaml_parser_t *p, const struct yaml_text *in, struct
 		line = last_line(in);
 	}
 	began = p->context && yaml_line_of(&p->context_mark) < line ? yaml_line_of(&p->context_mark)
-								     : line;
+								    : line;
 	if (began < line)
-		return yaml_fail(err, -EINVAL, in->name, line,
-				 "%s (%s that began in line %u); %s", problem, p->context, began,
-				 cure(in, problem, line, began));
+		return yaml_fail(err, -EINVAL, in->name, line, "%s (%s that began in line %u); %s",
+				 problem, p->context, began, cure(in, problem, line, began));
 	return yaml_fail(err, -EINVAL, in->name, line, "%s; %s", problem,
 			 cure(in, problem, line, began));
 }

@@ -82,15 +82,31 @@ static bool within_bounds(const json_t *obj, struct causes *causes)
 	return causes->n == before;
 }
 
+/* Said of what the manifest holds: defaults would put an empty one there, and rules complain of that. */
+static bool has_domain(const json_t *obj, const char *spec, struct causes *causes)
+{
+	_cleanup_free_ char *domain = xasprintf("%s.domain", spec);
+	const char *absent = !json_get(obj, spec) ? spec : !json_get(obj, domain) ? domain : NULL;
+
+	if (absent)
+		cause_add(causes, CAUSE_REQUIRED, absent, "is missing: it describes the machine");
+	return !absent;
+}
+
 static void check_rules(json_t *obj, const struct kind *kind, struct causes *causes)
 {
 	metadata_validate(obj, kind->singleton, causes);
 	if (!within_bounds(obj, causes))
 		return;
 	if (!strcmp(kind->kind, "VirtualMachineInstance")) {
+		if (!has_domain(obj, "spec", causes))
+			return;
 		vmi_default(obj);
 		vmi_validate(obj, causes);
 	} else if (!strcmp(kind->kind, "VirtualMachine")) {
+		if (json_get(obj, "spec.template") &&
+		    !has_domain(obj, "spec.template.spec", causes))
+			return;
 		vm_default(obj);
 		vm_validate(obj, causes);
 	} else {
@@ -121,7 +137,7 @@ int admit(json_t *obj, const char *namespace, const struct kind **ret_kind, stru
 			  "must be a map with apiVersion, kind, metadata");
 		return -EINVAL;
 	}
-	if (kind_find(json_str(obj, "apiVersion"), json_str(obj, "kind"), &kind, &err) < 0) {
+	if (kind_of(obj, &kind, &err) < 0) {
 		add_err(causes, &err);
 		return -EINVAL;
 	}

@@ -42,10 +42,7 @@ void cause_add(struct causes *c, enum cause_reason reason, const char *field, co
 		c->more++;
 		return;
 	}
-	/* one line each, whatever value it quotes */
-	for (char *p = message; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			*p = '?';
+	str_line(message, '?'); /* whatever value it quotes */
 	for (size_t i = 0; i < c->n; i++) {
 		if (str_eq(c->list[i].field, field) && str_eq(c->list[i].message, message))
 			return;
@@ -60,15 +57,13 @@ void cause_add(struct causes *c, enum cause_reason reason, const char *field, co
 char *cause_text(const struct cause *cause, const struct yaml_doc *doc)
 {
 	const char *colon = cause->field[0] ? ": " : "";
-	unsigned line;
+	_cleanup_free_ char *field = xstrdup(cause->field);
 
+	str_line(field, '?'); /* a key may be any text */
 	if (!doc)
-		return xasprintf("%s%s%s", cause->field, colon, cause->message);
-	line = yaml_doc_line(doc, cause->field, /* key= */ true);
-	if (line == 0)
-		return xasprintf("%s: %s%s%s", yaml_doc_name(doc), cause->field, colon,
-				 cause->message);
-	return xasprintf("%s:%u: %s%s%s", yaml_doc_name(doc), line, cause->field, colon,
+		return xasprintf("%s%s%s", field, colon, cause->message);
+	return xasprintf("%s:%u: %s%s%s", yaml_doc_name(doc),
+			 yaml_doc_line(doc, cause->field, /* key= */ true), field, colon,
 			 cause->message);
 }
 

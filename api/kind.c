@@ -155,6 +155,34 @@ int kind_find(const char *api_version, const char *kind, const struct kind **ret
 		       kind);
 }
 
+/* A field that must be text: NULL when absent; fails when it is there, but not so. */
+static int text_field(const json_t *object, const char *name, const char *example, const char **ret,
+		      struct err *err)
+{
+	json_t *value = json_object_get(object, name), *other;
+	const char *key;
+
+	if (value && !json_is_null(value) && !json_is_string(value))
+		return err_set(err, -EINVAL, "%s: must be a string, such as %s", name, example);
+	*ret = json_string_value(value);
+	if (*ret)
+		return 0;
+	json_object_foreach ((json_t *)object, key, other)
+		if (!strcasecmp(key, name) && strcmp(key, name) != 0)
+			return err_set(err, -EINVAL, "%s: is spelt %s", key, name);
+	return 0;
+}
+
+int kind_of(const json_t *object, const struct kind **ret, struct err *err)
+{
+	const char *api_version = NULL, *kind = NULL;
+	int r = text_field(object, "kind", "VirtualMachineInstance", &kind, err);
+
+	if (r == 0)
+		r = text_field(object, "apiVersion", "kubevirt.io/v1", &api_version, err);
+	return r < 0 ? r : kind_find(api_version, kind, ret, err);
+}
+
 const struct kind *kind_by_path(const char *group, const char *version, const char *plural)
 {
 	for (size_t i = 0; i < KINDS_MAX; i++) {

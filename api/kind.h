@@ -2,6 +2,7 @@
 /* The kinds of objects: their names in manifests, in URLs and on the command line. */
 #pragma once
 
+#include <jansson.h>
 #include <stdbool.h>
 
 #include "lib/err.h"
@@ -27,6 +28,9 @@ extern const struct kind kinds[KINDS_MAX];
 
 /* By a manifest's apiVersion and kind; the message of -EINVAL names the right one. */
 int kind_find(const char *api_version, const char *kind, const struct kind **ret, struct err *err);
+
+/* The same of an object, in which both may also be misspelt or no text. */
+int kind_of(const json_t *object, const struct kind **ret, struct err *err);
 
 /* By the parts of an API path; NULL when there is none. Both versions are found. */
 const struct kind *kind_by_path(const char *group, const char *version, const char *plural);

@@ -219,9 +219,10 @@ static int decode_mtu(const json_t *mtu, unsigned *ret, struct err *err)
 	if (n == 0 && json_is_integer(mtu))
 		n = MTU_DEFAULT; /* CNI's own "not given" */
 	if (mtu && !json_is_integer(mtu) && !json_is_null(mtu))
-		return err_set(err, -EINVAL,
-			       "spec.config: mtu: must be a number without quotes, from %d to %d",
-			       MTU_MIN, MTU_MAX);
+		return err_set(
+			err, -EINVAL,
+			"spec.config: mtu: must be a whole number from %d to %d, without quotes",
+			MTU_MIN, MTU_MAX);
 	if (json_is_null(mtu))
 		n = MTU_DEFAULT;
 	if (n < MTU_MIN || n > MTU_MAX)
@@ -275,7 +276,7 @@ int nad_decode(const json_t *nad, struct network *ret, struct err *err)
 			       "spec.config: is missing: it holds the CNI configuration as JSON");
 	r = json_parse(text, strlen(text), CONFIG_MAX, &config, err);
 	if (r < 0) {
-		err_prefix(err, "spec.config: not JSON");
+		err_prefix(err, "spec.config");
 		return r;
 	}
 	if (!json_is_object(config))

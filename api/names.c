@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/util.h"
+
 #define LOWER  "abcdefghijklmnopqrstuvwxyz"
 #define UPPER  "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS "0123456789"
@@ -64,9 +66,7 @@ static void show(const char *name, char buf[static SHOWN + 4])
 	size_t n = strlen(name);
 
 	(void)snprintf(buf, SHOWN + 4, "%.*s%s", SHOWN, name, n > SHOWN ? "..." : "");
-	for (char *p = buf; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			*p = '?';
+	str_line(buf, '?');
 }
 
 static int too_long(const char *name, size_t n, size_t max, struct err *err)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/schema.h"
 
+#include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -144,11 +146,8 @@ static char *cure(const struct field *f, const json_t *value)
 	if (f->type == F_STRING && json_is_boolean(value))
 		return xasprintf(": put the word in quotes (YAML reads yes, no, on, off, y and n "
 				 "as true and false)");
-	if (f->type == F_STRING && json_is_number(value)) {
-		_cleanup_free_ char *number = json_dumps(value, JSON_ENCODE_ANY);
-
-		return xasprintf(": write %s: \"%s\" in quotes", f->name, number ? number : "");
-	}
+	if (f->type == F_STRING && json_is_number(value)) /* it may be written as 0x10 or 1.10 */
+		return xstrdup(": put it in quotes");
 	if ((f->type == F_LIST || f->type == F_STRINGS) && !json_is_array(value))
 		return xstrdup(": begin each item with \"- \"");
 	if (f->type == F_OBJECT && !json_is_object(value) && !json_is_array(value))
@@ -179,8 +178,15 @@ static void check_quantity(struct walk *w, const struct field *f, const json_t *
 static void check_number(struct walk *w, const struct field *f, const json_t *value)
 {
 	json_int_t number = json_integer_value(value);
+	long long max = f->type == F_INT ? INT64_MAX : UINT32_MAX;
 
-	if (json_is_real(value))
+	/* whole numbers that a json_t can't hold are reals, too */
+	if (json_is_real(value) && fabs(json_real_value(value)) >= 0x1p63)
+		cause_add(w->causes, CAUSE_INVALID, w->path, "is %.15g, must be from %lld to %lld",
+			  json_real_value(value),
+			  f->type == F_INT ? (long long)INT64_MIN : (long long)(f->type == F_COUNT),
+			  max);
+	else if (json_is_real(value))
 		cause_add(w->causes, CAUSE_INVALID, w->path,
 			  "is %.15g, must be a whole number, written without point or exponent",
 			  json_real_value(value));
@@ -334,7 +340,7 @@ static void check_object(struct walk *w, const struct schema *schema, const json
 		return; /* no schema is that deep */
 	w->levels[w->n_levels++] = (struct schema_level){schema, w->len};
 	json_object_foreach ((json_t *)obj, name, value) {
-		if (!json_is_null(value))
+		if (!json_is_null(value) || !find_field(schema, name))
 			check_member(w, schema, name, value);
 	}
 	w->n_levels--;

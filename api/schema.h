@@ -46,6 +46,9 @@ struct schema {
 extern const struct schema schema_vmi, schema_vm, schema_kubevirt, schema_hyperconverged,
 	schema_kubelet, schema_nad, schema_plain;
 
+/* Kubernetes' DeleteOptions: a guard of the wrong type must not count as none. */
+extern const struct schema schema_delete_options;
+
 /* In the message of each cause that is no mistake of the user: known, but not built here. */
 #define NOT_YET "is not supported yet"
 

@@ -85,3 +85,11 @@ const struct schema schema_dns_config =
 const struct schema schema_plain = SCHEMA(BUILT("apiVersion", F_STRING), BUILT("kind", F_STRING),
 					  BUILT_OF("metadata", F_OBJECT, schema_metadata),
 					  BUILT("spec", F_ANY), BUILT("status", F_ANY));
+
+static const struct schema preconditions =
+	SCHEMA(BUILT("uid", F_STRING), BUILT("resourceVersion", F_STRING));
+const struct schema schema_delete_options = SCHEMA(
+	BUILT("apiVersion", F_STRING), BUILT("kind", F_STRING), BUILT("dryRun", F_STRINGS),
+	BUILT("gracePeriodSeconds", F_INT), BUILT_OF("preconditions", F_OBJECT, preconditions),
+	BUILT("propagationPolicy", F_STRING), LATER("orphanDependents", F_BOOL),
+	LATER("ignoreStoreReadErrorWithClusterBreakingPotential", F_BOOL));

@@ -97,10 +97,6 @@ static void check_placement(const struct check *c)
 
 static void check_spec(const struct check *c)
 {
-	if (!json_is_object(json_get(c->spec, "domain"))) {
-		check_add(c, CAUSE_REQUIRED, "domain", "is missing: it describes the machine");
-		return;
-	}
 	check_placement(c);
 	check_cpu(c);
 	check_memory(c);
@@ -149,7 +145,7 @@ static void check_run_strategy(const json_t *vm, struct causes *causes)
 
 	if (strategy && running)
 		cause_add(causes, CAUSE_INVALID, "spec.running",
-			  "goes not together with spec.runStrategy: leave running out");
+			  "can't stand beside spec.runStrategy: leave running out");
 	if (!strategy && !running)
 		cause_add(causes, CAUSE_INVALID, "spec.running",
 			  "or spec.runStrategy must be there: say runStrategy: Always, "
@@ -243,11 +239,13 @@ void metadata_validate(const json_t *obj, bool singleton, struct causes *causes)
 	const char *name = object_name(obj);
 	struct err err = {0};
 	bool generated = json_get(obj, "metadata.generateName") != NULL;
+	bool is_namespace = str_eq(json_str(obj, "kind"), "Namespace");
 
 	/* who stores a generated name's object gives it one first, and asks again */
 	if (!*name && !singleton && !generated)
 		cause_add(causes, CAUSE_REQUIRED, "metadata.name", "is missing");
-	else if (*name && name_dns1123_subdomain(name, &err) < 0)
+	else if (*name &&
+		 (is_namespace ? name_dns1123_label : name_dns1123_subdomain)(name, &err) < 0)
 		cause_add(causes, CAUSE_INVALID, "metadata.name", "%s", err.msg);
 	else if (strlen(name) >= PLAN_MAX_NAME)
 		cause_add(causes, CAUSE_INVALID, "metadata.name",

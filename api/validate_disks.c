@@ -196,9 +196,12 @@ static void check_host_disk(const struct check *c, size_t i, const json_t *volum
 			   "is '%.200s', must be an absolute path of printable characters, without "
 			   "'..'",
 			   path);
-	if (!type || (strcmp(type, "Disk") != 0 && strcmp(type, "DiskOrCreate") != 0))
+	if (!type || !*type)
 		check_item(c, CAUSE_INVALID, "volumes", i, "hostDisk.type",
-			   "is '%.60s', must be Disk or DiskOrCreate", type ? type : "");
+			   "is missing: say Disk or DiskOrCreate");
+	else if (strcmp(type, "Disk") != 0 && strcmp(type, "DiskOrCreate") != 0)
+		check_item(c, CAUSE_INVALID, "volumes", i, "hostDisk.type",
+			   "is '%.60s', must be Disk or DiskOrCreate", type);
 	else if (is_given(capacity) && !strcmp(type, "Disk"))
 		check_item(c, CAUSE_INVALID, "volumes", i, "hostDisk.capacity",
 			   "goes with type DiskOrCreate only: a Disk has the image's size");
@@ -223,7 +226,8 @@ static void check_volume(const struct check *c, size_t i, const json_t *volume)
 
 	if (sources != 1)
 		check_item(c, CAUSE_INVALID, "volumes", i, "",
-			   "has %zu sources, must have exactly one", sources);
+			   "has %zu sources, must have exactly one, such as hostDisk or emptyDisk",
+			   sources);
 	if (json_get(volume, "hostDisk"))
 		check_host_disk(c, i, volume);
 	check_twice(c, i, json_str(volume, "hostDisk.path"));

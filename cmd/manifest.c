@@ -156,6 +156,9 @@ static void take_document(struct loader *l, const struct yaml_doc *doc)
 		take_object(l, doc, root, "");
 		return;
 	}
+	if (!json_is_array(json_object_get(root, "items")))
+		complain(l, -EINVAL, "%s:%u: items: must be a list of objects", yaml_doc_name(doc),
+			 yaml_doc_line(doc, "items", true));
 	json_array_foreach (json_object_get(root, "items"), i, object) {
 		_cleanup_free_ char *under = xasprintf("items[%zu]", i);
 
@@ -184,7 +187,11 @@ static void take_fd(struct loader *l, const char *name, int fd)
 	size_t len;
 	int r = file_read_fd(fd, YAML_BYTES_MAX, &text, &len);
 
-	if (r < 0)
+	if (r == -EFBIG)
+		complain(l, -EINVAL,
+			 "%s: more than %u bytes; at most that many are taken: split it", name,
+			 YAML_BYTES_MAX);
+	else if (r < 0)
 		complain(l, r, "%s: %s", name, strerror(-r));
 	else
 		take_text(l, name, text, len);

@@ -8,7 +8,9 @@
 #include "handler/objects.h"
 #include "handler/objstore.h"
 
+#include "api/cause.h"
 #include "api/meta.h"
+#include "api/schema.h"
 #include "lib/json.h"
 
 #include <errno.h>
@@ -70,11 +72,25 @@ static unsigned check_propagation(const struct call *c, const json_t *body, json
 
 	if (!said)
 		said = c->propagation_policy;
+	if (said && *said && !str_has_word("Orphan Background Foreground", said))
+		return k8s_bad_request(
+			ret, "propagationPolicy: is '%.40s', must be Background or Foreground",
+			said);
 	if (!str_eq(said, "Orphan") || c->route.kind->configuration)
 		return 0;
 	return k8s_bad_request(ret,
 			       "propagationPolicy: Orphan is not supported yet; Background and "
 			       "Foreground are");
+}
+
+static unsigned check_types(const json_t *body, json_t **ret)
+{
+	_cleanup_causes_ struct causes causes = {0};
+	struct err err = {0};
+
+	if (body)
+		schema_check(&schema_delete_options, body, &causes);
+	return causes_to_err(&causes, &err) < 0 ? k8s_bad_request(ret, "%s", err.msg) : 0;
 }
 
 static unsigned parse_options(const struct call *c, const json_t *object, struct options *ret,
@@ -83,6 +99,8 @@ static unsigned parse_options(const struct call *c, const json_t *object, struct
 	_cleanup_json_ json_t *body = NULL;
 	unsigned code = c->body_len ? call_body(c, &body, ret_status) : 0;
 
+	if (code == 0)
+		code = check_types(body, ret_status);
 	if (code == 0)
 		code = call_dry_run(c, body, &ret->dry_run, ret_status);
 	if (code == 0)

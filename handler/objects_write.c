@@ -41,7 +41,7 @@ static unsigned check_kind(const struct call *c, const json_t *object, json_t **
 	struct err err = {0};
 	char version[64];
 
-	if (kind_find(json_str(object, "apiVersion"), json_str(object, "kind"), &k, &err) < 0)
+	if (kind_of(object, &k, &err) < 0)
 		return k8s_bad_request(ret, "%s", err.msg);
 	kind_api_version(want, version, sizeof version);
 	if (k != want)

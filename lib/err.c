@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/util.h"
+
 __attribute__((format(printf, 3, 0))) static int verr_set(struct err *err, int code,
 							  const char *fmt, va_list ap)
 {
@@ -12,6 +14,7 @@ __attribute__((format(printf, 3, 0))) static int verr_set(struct err *err, int c
 	err->code = code;
 	/* a message that is cut is still a message */
 	(void)vsnprintf(err->msg, sizeof err->msg, fmt, ap);
+	str_line(err->msg, ' ');
 	return code;
 }
 
@@ -54,6 +57,7 @@ void err_prefix(struct err *err, const char *fmt, ...)
 	va_end(ap);
 	len = strlen(err->msg);
 	(void)snprintf(err->msg + len, sizeof err->msg - len, ": %s", old);
+	str_line(err->msg, ' '); /* the cut may be inside a letter */
 }
 
 void err_clear(struct err *err)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/log.h"
 
+#include "lib/util.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,13 +21,6 @@ void log_open(const char *ident, enum log_level max)
 	log_journal = getenv("JOURNAL_STREAM") != NULL;
 }
 
-/* U+0080 to U+009F in UTF-8, which some terminals obey as they do ESC; p is NUL-terminated. */
-static int is_c1(const char *p)
-{
-	return (unsigned char)p[0] == 0xc2 && (unsigned char)p[1] >= 0x80 &&
-	       (unsigned char)p[1] <= 0x9f;
-}
-
 void log_write(enum log_level level, const char *fmt, ...)
 {
 	/* sd-daemon(3): the journal reads a syslog priority in angle brackets */
@@ -41,11 +36,9 @@ void log_write(enum log_level level, const char *fmt, ...)
 	va_start(ap, fmt);
 	(void)vsnprintf(line + n, sizeof line - (size_t)n - 1, fmt, ap);
 	va_end(ap);
-	n = (int)strlen(line);
 	/* a guest's or launcher's words may be in it: one event stays one line, no terminal codes */
-	for (int i = 0; i < n; i++)
-		if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f || is_c1(line + i))
-			line[i] = ' ';
+	str_line(line, ' ');
+	n = (int)strlen(line);
 	line[n++] = '\n';
 	/* one write, so that lines of several processes do not mix; there is nobody to tell if it fails */
 	(void)!write(STDERR_FILENO, line, (size_t)n);

@@ -64,6 +64,43 @@ void str_printable(const char *text, char *ret, size_t size)
 	ret[i] = 0;
 }
 
+/* Bytes of the letter at s, a NUL-terminated text; 0 when it is not well-formed UTF-8 (RFC 3629). */
+static size_t letter_len(const unsigned char *s)
+{
+	size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+
+	if (s[0] > 0xf4 || (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0; /* longer than it need be, a surrogate, or beyond Unicode */
+	for (size_t i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	return n;
+}
+
+void str_line(char *text, char instead)
+{
+	unsigned char *out = (unsigned char *)text;
+
+	for (const unsigned char *s = out; *s;) {
+		size_t n = letter_len(s);
+
+		if (n == 0) {
+			*out++ = '?';
+			for (s++; (*s & 0xc0) == 0x80; s++)
+				; /* the rest of it */
+		} else if (*s < ' ' || *s == 0x7f || (*s == 0xc2 && s[1] < 0xa0)) {
+			*out++ = (unsigned char)instead;
+			s += n;
+		} else {
+			memmove(out, s, n);
+			out += n;
+			s += n;
+		}
+	}
+	*out = 0;
+}
+
 const char *str_after(const char *s, const char *prefix)
 {
 	size_t n = strlen(prefix);

@@ -74,6 +74,13 @@ static inline int str_eq(const char *a, const char *b)
 /* A stranger's text for terminals and conditions: every byte that is not printable ASCII becomes '?'. */
 void str_printable(const char *text, char *ret, size_t size);
 
+/*
+ * In place, for messages that quote what a stranger wrote: one line of well-formed UTF-8. A control
+ * character (C1 ones, too: terminals obey them) becomes `instead`; bytes that are no letter, such as
+ * half of one that was cut, become one `?`.
+ */
+void str_line(char *text, char instead);
+
 /* Does s begin with prefix? Returns what follows it, or NULL. */
 const char *str_after(const char *s, const char *prefix);
 

@@ -91,9 +91,7 @@ unsigned yaml_doc_line(const struct yaml_doc *doc, const char *path, bool key)
 		at_key = next_key;
 		at = next;
 	}
-	if (r < 0)
-		return 0;
-	return key ? at_key->line : at->line;
+	return key || r < 0 ? at_key->line : at->line;
 }
 
 void yaml_doc_free(struct yaml_doc *doc)

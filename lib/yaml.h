@@ -33,7 +33,7 @@ const char *yaml_doc_name(const struct yaml_doc *doc); /* borrowed */
 
 /*
  * 1-based line of the value at a field path (lib/json.h), or with `key` of its key. For what is
- * absent the line of the nearest parent's key; "" is the document's first line. 0: nothing known.
+ * absent, or where the path is none, the line of the nearest parent's key; "" is the document's first.
  */
 unsigned yaml_doc_line(const struct yaml_doc *doc, const char *path, bool key);
 

@@ -110,7 +110,7 @@ static int key_name(struct yaml_expansion *x, struct yaml_node *key)
 	if (node->kind != YAML_KIND_SCALAR)
 		return yaml_fail(x->err, -EINVAL, x->name, key->line,
 				 "a list or mapping as a key; a key must be text (quote a value "
-				 "that begins with '{' or '[')");
+				 "that begins with '{' or '['; fill in a template's '{{' first)");
 	r = typed(x, node, &s);
 	if (r < 0)
 		return r;
@@ -201,12 +201,17 @@ static int merge(struct yaml_expansion *x, const struct filling *f, struct yaml_
 static int set_twice(struct yaml_expansion *x, const struct filling *f, const struct yaml_node *key)
 {
 	struct yaml_node *value, *first = yaml_find(f->node, key->key, strlen(key->key), &value);
+	bool merged = true;
 
-	return yaml_fail(x->err, -EINVAL, x->name, key->line,
-			 "key '%.100s'%s is set twice in one mapping, first in line %u; keep one",
-			 key->key,
-			 key->text && !str_eq(key->text, key->key) ? " (as YAML 1.1 reads it)" : "",
-			 first ? first->line : key->line);
+	for (size_t i = 0; i < f->node->n_kids; i += 2)
+		merged = merged && f->node->kids[i] != key;
+	return yaml_fail(
+		x->err, -EINVAL, x->name, key->line,
+		"key '%.100s'%s is set twice in one mapping%s, first in line %u; keep one%s",
+		key->key,
+		key->text && !str_eq(key->text, key->key) ? " (as YAML 1.1 reads it)" : "",
+		merged ? ", here by way of '<<'" : "", first ? first->line : key->line,
+		x->depth == 1 ? ", or part two documents by '---'" : "");
 }
 
 static int fill_pair(struct yaml_expansion *x, const struct filling *f, struct yaml_node *key,

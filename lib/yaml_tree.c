@@ -3,12 +3,13 @@
 
 #include <errno.h>
 #include <string.h>
-#include <yaml.h>
 
 #include "lib/util.h"
 #include "lib/yaml.h"
+#include "lib/yaml_syntax.h"
 
 #define ANCHORS_MAX 512 /* per document; they are searched one by one */
+#define TAGS_MAX    64	/* %TAG directives, or what looks like one */
 
 struct anchor {
 	char *name;
@@ -17,9 +18,7 @@ struct anchor {
 
 struct builder {
 	yaml_parser_t parser;
-	const char *name; /* of the input, for messages */
-	const char *text;
-	size_t len;
+	struct yaml_text in;
 	struct err *err;
 	struct yaml_node *stack[YAML_DEPTH_MAX]; /* open lists and maps (borrowed) */
 	size_t depth;
@@ -37,9 +36,6 @@ int yaml_fail(struct err *err, int code, const char *name, unsigned line, const 
 	va_start(ap, fmt);
 	(void)vsnprintf(msg, sizeof msg, fmt, ap); /* a message that is cut is still a message */
 	va_end(ap);
-	for (char *p = msg; *p; p++) /* one line, whatever it quotes */
-		if ((unsigned char)*p < ' ')
-			*p = ' ';
 	if (line)
 		return err_set(err, code, "%s:%u: %s", name, line, msg);
 	return err_set(err, code, "%s: %s", name, msg);
@@ -66,103 +62,16 @@ void yaml_tree_done(struct yaml_tree *tree)
 	*tree = (struct yaml_tree){};
 }
 
-/* libyaml counts lines from 0. */
-static unsigned line_of(const yaml_mark_t *mark)
-{
-	return (unsigned)mark->line + 1;
-}
-
-static unsigned line_at(const struct builder *b, size_t offset)
-{
-	unsigned line = 1;
-
-	for (size_t i = 0; i < offset && i < b->len; i++)
-		line += b->text[i] == '\n';
-	return line;
-}
-
-/* Does this line's indentation hold a tab? */
-static bool tab_indents(const struct builder *b, unsigned line)
-{
-	const char *p = b->text, *end = p + b->len;
-
-	while (--line && (p = memchr(p, '\n', (size_t)(end - p))))
-		p++;
-	for (; p && p < end && (*p == ' ' || *p == '\t'); p++)
-		if (*p == '\t')
-			return true;
-	return false;
-}
-
-/* What to do about it, for the mistakes that people make; libyaml says only what it met. */
-static const char *cure(const struct builder *b, const char *problem, unsigned line)
-{
-	static const struct {
-		const char *problem, *cure;
-	} cures[] = {
-		{"mapping values are not allowed",
-		 "indent as the lines around it, or quote a value that holds ': '"},
-		{"did not find expected key",
-		 "indent as the lines around it, and put nothing but 'key: value' here"},
-		{"did not find expected '-'",
-		 "a list takes only '- item' lines at its indentation"},
-		{"block sequence entries are not allowed", "begin the list on a line of its own"},
-		{"could not find expected ':'", "a key needs ': ' after it"},
-		{"found unexpected end of stream", "close the quote or bracket"},
-		{"cannot start any token", "quote the value"},
-		{"did not find expected ','", "separate the items by ',' and close the bracket"},
-		{"found unknown escape", "write \\\\ for a backslash, or use single quotes"},
-		{"invalid Unicode character escape",
-		 "write the character itself, or \\U and 8 digits"},
-		{"control characters", "write it as an escape in double quotes"},
-		{"UTF-8", "save the file as UTF-8"},
-		{"did not find expected <document start>",
-		 "put ': ' with its blank between key and value, or '---' before a further "
-		 "document"},
-		{"did not find expected node content", "write a value here, or take the comma out"},
-		{"mapping keys are not allowed", "quote a value that begins with '?'"},
-		{"incompatible YAML document", "take the %YAML line out"},
-	};
-
-	if (tab_indents(b, line))
-		return "a tab can't indent YAML: use spaces";
-	for (size_t i = 0; i < ARRAY_SIZE(cures); i++)
-		if (strstr(problem, cures[i].problem))
-			return cures[i].cure;
-	return "correct the syntax";
-}
-
-static int syntax_error(struct builder *b)
-{
-	const yaml_parser_t *p = &b->parser;
-	const char *problem = p->problem ? p->problem : "not YAML";
-	unsigned line;
-
-	if (p->error == YAML_MEMORY_ERROR)
-		return yaml_fail(b->err, -ENOMEM, b->name, 0, "out of memory");
-	if (p->error == YAML_READER_ERROR)
-		line = line_at(b, p->problem_offset);
-	else if (p->context && strstr(problem, "unexpected end of stream"))
-		line = line_of(&p->context_mark); /* where it began; the end says nothing */
-	else
-		line = line_of(&p->problem_mark);
-	if (p->context && p->context_mark.line + 1 != line)
-		return yaml_fail(b->err, -EINVAL, b->name, line,
-				 "%s (%s that began in line %u); %s", problem, p->context,
-				 line_of(&p->context_mark), cure(b, problem, line));
-	return yaml_fail(b->err, -EINVAL, b->name, line, "%s; %s", problem, cure(b, problem, line));
-}
-
 /* A new node in its place in the tree, which owns it from here on; NULL with the error set. */
 static struct yaml_node *add(struct builder *b, const yaml_event_t *ev, enum yaml_kind kind)
 {
 	struct yaml_node *node, *up = b->depth ? b->stack[b->depth - 1] : NULL;
 	struct yaml_node ***list = up ? &up->kids : &b->tree.roots;
 	size_t *n = up ? &up->n_kids : &b->tree.n;
-	unsigned line = line_of(&ev->start_mark);
+	unsigned line = yaml_line_of(&ev->start_mark);
 
 	if (++b->n_nodes > YAML_NODES_MAX) {
-		yaml_fail(b->err, -EFBIG, b->name, line,
+		yaml_fail(b->err, -EFBIG, b->in.name, line,
 			  "more than %d values and keys; split the file", YAML_NODES_MAX);
 		return NULL;
 	}
@@ -180,7 +89,7 @@ static int anchor(struct builder *b, struct yaml_node *node, const yaml_char_t *
 	if (!name)
 		return 0;
 	if (b->n_anchors == ANCHORS_MAX)
-		return yaml_fail(b->err, -EFBIG, b->name, node->line,
+		return yaml_fail(b->err, -EFBIG, b->in.name, node->line,
 				 "more than %d anchors in one document", ANCHORS_MAX);
 	b->anchors[b->n_anchors++] = (struct anchor){xstrdup((const char *)name), node};
 	return 0;
@@ -203,10 +112,10 @@ static int alias(struct builder *b, const yaml_event_t *ev)
 		if (str_eq(b->anchors[i].name, name))
 			node->target = b->anchors[i].node;
 	if (!node->target)
-		return yaml_fail(b->err, -EINVAL, b->name, node->line,
+		return yaml_fail(b->err, -EINVAL, b->in.name, node->line,
 				 "alias '*%s' has no anchor '&%s' above it", name, name);
 	if (node->target->open)
-		return yaml_fail(b->err, -EINVAL, b->name, node->line,
+		return yaml_fail(b->err, -EINVAL, b->in.name, node->line,
 				 "alias '*%s' stands inside its own anchor (line %u)", name,
 				 node->target->line);
 	return 0;
@@ -221,7 +130,7 @@ static int scalar(struct builder *b, const yaml_event_t *ev)
 		return -EFBIG;
 	node->len = ev->data.scalar.length;
 	if (memchr(text, 0, node->len))
-		return yaml_fail(b->err, -EINVAL, b->name, node->line,
+		return yaml_fail(b->err, -EINVAL, b->in.name, node->line,
 				 "the text holds a NUL character (\\0); leave it out");
 	node->text = xstrndup(text, node->len);
 	node->tag = xstrdup((const char *)ev->data.scalar.tag);
@@ -237,7 +146,7 @@ static int open_node(struct builder *b, const yaml_event_t *ev, enum yaml_kind k
 	if (!node)
 		return -EFBIG;
 	if (b->depth == YAML_DEPTH_MAX)
-		return yaml_fail(b->err, -EINVAL, b->name, node->line,
+		return yaml_fail(b->err, -EINVAL, b->in.name, node->line,
 				 "nested deeper than %d levels", YAML_DEPTH_MAX);
 	node->open = true;
 	b->stack[b->depth++] = node;
@@ -274,14 +183,14 @@ static int build(struct builder *b)
 	int r = 0;
 
 	if (!yaml_parser_initialize(&b->parser))
-		return yaml_fail(b->err, -ENOMEM, b->name, 0, "out of memory");
+		return yaml_fail(b->err, -ENOMEM, b->in.name, 0, "out of memory");
 	yaml_parser_set_encoding(&b->parser, YAML_UTF8_ENCODING);
-	yaml_parser_set_input_string(&b->parser, (const unsigned char *)b->text, b->len);
+	yaml_parser_set_input_string(&b->parser, (const unsigned char *)b->in.text, b->in.len);
 	while (r == 0 && !end) {
 		yaml_event_t ev;
 
 		if (!yaml_parser_parse(&b->parser, &ev)) {
-			r = syntax_error(b);
+			r = yaml_syntax_error(&b->parser, &b->in, b->err);
 			break;
 		}
 		end = ev.type == YAML_STREAM_END_EVENT;
@@ -293,10 +202,24 @@ static int build(struct builder *b)
 	return r;
 }
 
+/* libyaml compares each %TAG with all before it: a few megabytes of them are minutes. */
+static int check_tags(const struct yaml_text *in, struct err *err)
+{
+	const char *p = in->text, *end = p + in->len;
+
+	for (size_t n = 0; p < end && (p = memmem(p, (size_t)(end - p), "%TAG", 4)); p += 4)
+		if (++n > TAGS_MAX)
+			return yaml_fail(err, -EFBIG, in->name,
+					 yaml_line_at(in, (size_t)(p - in->text)),
+					 "more than %d times '%%TAG' in one stream; take them out",
+					 TAGS_MAX);
+	return 0;
+}
+
 int yaml_tree_parse(const char *name, const char *text, size_t len, struct yaml_tree *ret,
 		    struct err *err)
 {
-	struct builder b = {.name = name, .text = text, .len = len, .err = err};
+	struct builder b = {.in = {name, text, len}, .err = err};
 	const char *nul;
 	int r;
 
@@ -305,9 +228,11 @@ int yaml_tree_parse(const char *name, const char *text, size_t len, struct yaml_
 				 YAML_BYTES_MAX);
 	nul = len ? memchr(text, 0, len) : NULL;
 	if (nul)
-		return yaml_fail(err, -EINVAL, name, line_at(&b, (size_t)(nul - text)),
+		return yaml_fail(err, -EINVAL, name, yaml_line_at(&b.in, (size_t)(nul - text)),
 				 "a NUL byte: this is a binary file, or UTF-16; save it as UTF-8");
-	r = build(&b);
+	r = check_tags(&b.in, err);
+	if (r == 0)
+		r = build(&b);
 	if (r < 0) {
 		yaml_tree_done(&b.tree);
 		return r;

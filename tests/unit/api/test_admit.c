@@ -39,9 +39,8 @@ static void numbers_in_quotes(void **state)
 		"must "
 		"be true or false: write autoattachPodInterface: false without quotes");
 	ANSWERS(VMI_HEAD "  domain: {cpu: {model: 486}}\n",
-		"vm.yaml:5: spec.domain.cpu.model: is the number 486, must be a string: write "
-		"model: "
-		"\"486\" in quotes");
+		"vm.yaml:5: spec.domain.cpu.model: is the number 486, must be a string: put it "
+		"in quotes");
 	ANSWERS(VMI_HEAD "  architecture: no\n",
 		"vm.yaml:5: spec.architecture: is the boolean false, must be a string: put the "
 		"word "
@@ -76,10 +75,47 @@ static void numbers_out_of_range(void **state)
 		"vm.yaml:5: spec.domain.cpu.sockets: is -1, must be from 1 to 4294967295",
 		"vm.yaml:5: spec.domain.cpu.threads: is 1.5, must be a whole number, written "
 		"without point or exponent");
+	ANSWERS(VMI_HEAD "  domain: {cpu: {cores: 18446744073709551617}}\n"
+			 "  terminationGracePeriodSeconds: -9223372036854775809\n",
+		"vm.yaml:5: spec.domain.cpu.cores: is 1.84467440737096e+19, must be from 1 to "
+		"4294967295",
+		"vm.yaml:6: spec.terminationGracePeriodSeconds: is -9.22337203685478e+18, must be "
+		"from -9223372036854775808 to 9223372036854775807");
 	ANSWERS(VMI_HEAD "  domain: {memory: {guest: 64MiB}}\n",
 		"vm.yaml:5: spec.domain.memory.guest: '64MiB' is not a quantity: it must be a "
 		"number "
 		"and a suffix without a blank between, such as 2, 500m or 1.5Gi");
+}
+
+static void what_is_not_there(void **state)
+{
+	(void)state;
+	ANSWERS("apiVersion: kubevirt.io/v1\nkind: VirtualMachineInstance\nmetadata: {name: a}\n",
+		"vm.yaml:1: spec: is missing: it describes the machine");
+	ANSWERS(VMI_HEAD "  domain:\n",
+		"vm.yaml:5: spec.domain: is missing: it describes the machine");
+	ANSWERS(VMI_HEAD "  domian:\n", "vm.yaml:5: spec.domian: is not a field: did you mean "
+					"domain?");
+	ANSWERS("apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: a}\n"
+		"spec: {runStrategy: Halted, template: {}}\n",
+		"vm.yaml:4: spec.template.spec: is missing: it describes the machine");
+}
+
+/* A key may be any text: it stays one line on a terminal, and the whole of it in the API's answer. */
+static void keys_and_values_of_any_text(void **state)
+{
+	(void)state;
+	ANSWERS(VMI_HEAD "  domain:\n    \"a\\nb\": 1\n    \"\\e[2J]x.\": 1\n",
+		"vm.yaml:6: spec.domain.a?b: is not a field of this object: the API has none of "
+		"that name",
+		"vm.yaml:5: spec.domain[?[2J]x.]: is not a field of this object: the API has none "
+		"of that name");
+	/* cut inside a letter it would be no UTF-8, and no JSON */
+	ANSWERS(VMI_HEAD
+		"  architecture: xüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüü\n"
+		"  domain: {memory: {guest: 1Gi}, devices: {autoattachPodInterface: false}}\n",
+		"vm.yaml:5: spec.architecture: is 'xüüüüüüüüüüüüüüüüüüüüüüüüüüüüü?', must be "
+		"amd64");
 }
 
 /* #1585, and what official documents have in the wrong place */
@@ -363,7 +399,16 @@ static void kinds_and_names(void **state)
 		"vm.yaml:2: kind: 'vmi' is written VirtualMachineInstance");
 	ANSWERS("apiVersion: v1\nkind: Namespace\nmetadata:\n  name: "
 		"n234567890123456789012345678901234567890123456789012345678901234\n",
-		"vm.yaml:4: metadata.name: is 64 characters long, must be at most 63");
+		"vm.yaml:4: metadata.name: "
+		"'n234567890123456789012345678901234567890123456789012345678901234' is 64 bytes "
+		"long; at most 63 are allowed");
+	ANSWERS("apiVersion: v1\nkind: Namespace\nmetadata: {name: a.b}\n",
+		"vm.yaml:3: metadata.name: 'a.b': '.' at character 2 is not allowed; lower-case "
+		"letters, digits and '-' are");
+	ANSWERS("apiVersion: kubevirt.io/v1\nkind: 7\n",
+		"vm.yaml:2: kind: must be a string, such as VirtualMachineInstance");
+	ANSWERS("ApiVersion: kubevirt.io/v1\nkind: VirtualMachineInstance\n",
+		"vm.yaml:1: ApiVersion: is spelt apiVersion");
 	ANSWERS("apiVersion: kubevirt.io/v1\nkind: VirtualMachineInstance\nspec:\n  domain:\n"
 		"    memory: {guest: 1Gi}\n    devices:\n" NO_NET,
 		"vm.yaml:1: metadata.name: is missing");
@@ -478,6 +523,8 @@ int main(void)
 		cmocka_unit_test(numbers_in_quotes),
 		cmocka_unit_test(scalars_lists_and_maps_mixed_up),
 		cmocka_unit_test(numbers_out_of_range),
+		cmocka_unit_test(what_is_not_there),
+		cmocka_unit_test(keys_and_values_of_any_text),
 		cmocka_unit_test(fields_in_the_wrong_place),
 		cmocka_unit_test(fields_far_from_their_place),
 		cmocka_unit_test(misspelt_fields),

@@ -127,8 +127,8 @@ static void kubelet_refusals(void **state)
 	refused(KUBELET "reservedSystemCPUs: 0-\n",
 		"vm.yaml:3: reservedSystemCPUs: is '0-', must be a list such as 0-1,4");
 	refused(KUBELET "reservedSystemCPUs: 0\n",
-		"vm.yaml:3: reservedSystemCPUs: is the number 0, must be a string: write "
-		"reservedSystemCPUs: \"0\" in quotes");
+		"vm.yaml:3: reservedSystemCPUs: is the number 0, must be a string: put it in "
+		"quotes");
 	refused(KUBELET "topologyManagerPolicy: numa\n",
 		"vm.yaml:3: topologyManagerPolicy: is 'numa', must be none, best-effort, "
 		"restricted "

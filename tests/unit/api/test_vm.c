@@ -76,7 +76,7 @@ static void errors_have_the_templates_path(void **state)
 	_cleanup_causes_ struct causes causes = {0};
 	const struct kind *kind;
 	static const char *const expected[] = {
-		"vm.yaml:5: spec.running: goes not together with spec.runStrategy: leave running "
+		"vm.yaml:5: spec.running: can't stand beside spec.runStrategy: leave running "
 		"out",
 		"vm.yaml:6: spec.runStrategy: is 'Sometimes', must be Always, RerunOnFailure, "
 		"Once, "

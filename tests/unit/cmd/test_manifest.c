@@ -149,8 +149,10 @@ static void test_all_errors(void **state)
 	    VMI("good") "---\n" VMI("bad") "  wrong: 1\n---\nkind: Pod\napiVersion: v1\n");
 	put(b, "b.yaml", "a: [\n");
 	put(b, "c.yaml", "just text\n");
-	assert_int_equal(LOAD(b, NULL, &m, "a.yaml", "b.yaml", "c.yaml"), -EINVAL);
-	assert_int_equal(m.errors, 4);
+	put(b, "d.yaml", "apiVersion: v1\nkind: List\nitems: {}\n");
+	assert_int_equal(LOAD(b, NULL, &m, "a.yaml", "b.yaml", "c.yaml", "d.yaml"), -EINVAL);
+	assert_int_equal(m.errors, 5);
+	assert_true(said(b, "d.yaml:3: items: must be a list of objects"));
 	assert_true(said(b, "a.yaml:16: spec.wrong: "));
 	assert_true(said(b, "a.yaml:18: kind: 'Pod'"));
 	assert_true(said(b, "b.yaml:"));
@@ -184,9 +186,15 @@ static void test_namespace(void **state)
 
 static void test_unreadable(void **state)
 {
-	_cleanup_manifest_ struct manifest m = {0}, none = {0};
+	_cleanup_manifest_ struct manifest m = {0}, none = {0}, large = {0};
 	struct box *b = *state;
 
+	_cleanup_free_ char *big = xcalloc(YAML_BYTES_MAX + 2, 1);
+
+	memset(big, ' ', YAML_BYTES_MAX + 1);
+	put(b, "big.yaml", big);
+	assert_int_equal(LOAD(b, NULL, &large, "big.yaml"), -EINVAL);
+	assert_true(said(b, "big.yaml: more than 4194304 bytes; at most that many are taken"));
 	put(b, "empty.yaml", "# nothing\n---\n");
 	assert_int_equal(LOAD(b, NULL, &m, "absent.yaml", "empty.yaml"), -ENOENT);
 	assert_true(said(b, "absent.yaml: No such file or directory"));

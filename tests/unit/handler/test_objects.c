@@ -310,8 +310,31 @@ static void test_delete_options(void **state)
 		"number of seconds, 0 or more\"}");
 	expect_status(
 		*state, "DELETE", VMIS "/one", "{\"gracePeriodSeconds\": \"3\"}", 400,
+		"{\"reason\": \"BadRequest\", \"message\": \"gracePeriodSeconds: is the string "
+		"\\\"3\\\", must be a number: write gracePeriodSeconds: 3 without quotes\"}");
+	expect_status(
+		*state, "DELETE", VMIS "/one", "{\"gracePeriodSeconds\": -1}", 400,
 		"{\"reason\": \"BadRequest\", \"message\": \"gracePeriodSeconds: must be a number "
 		"of seconds, 0 or more\"}");
+	/* taken for absent, each of these would delete what was not to be deleted */
+	expect_status(
+		*state, "DELETE", VMIS "/one", "{\"preconditions\": [1]}", 400,
+		"{\"reason\": \"BadRequest\", \"message\": \"preconditions: is a list, must be "
+		"a map\"}");
+	expect_status(
+		*state, "DELETE", VMIS "/one", "{\"preconditions\": {\"uid\": 7}}", 400,
+		"{\"reason\": \"BadRequest\", \"message\": \"preconditions.uid: is the number "
+		"7, must be a string: put it in quotes\"}");
+	expect_status(
+		*state, "DELETE", VMIS "/one", "{\"dryRun\": \"All\"}", 400,
+		"{\"reason\": \"BadRequest\", \"message\": \"dryRun: is the string \\\"All\\\", "
+		"must be a list: begin each item with \\\"- \\\"\"}");
+	expect_status(*state, "DELETE", VMIS "/one", "{\"precondition\": {\"uid\": \"x\"}}", 400,
+		      "{\"reason\": \"BadRequest\", \"message\": \"precondition: is not a field: "
+		      "did you mean preconditions?\"}");
+	expect_status(*state, "DELETE", VMIS "/one?propagationPolicy=orphan", NULL, 400,
+		      "{\"reason\": \"BadRequest\", \"message\": \"propagationPolicy: is 'orphan', "
+		      "must be Background or Foreground\"}");
 	expect_status(
 		*state, "DELETE", VMIS "/one", "{\"propagationPolicy\": \"Orphan\"}", 400,
 		"{\"reason\": \"BadRequest\", \"message\": \"propagationPolicy: Orphan is not "

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Words of lists as the kernel writes them. */
+/* Words of lists as the kernel writes them; strangers' text in messages. */
 #include "tests/unit/unit.h"
 
+#include <errno.h>
+#include <string.h>
+
+#include "lib/err.h"
+#include "lib/json.h"
 #include "lib/util.h"
 
 static void test_words(void **state)
@@ -16,9 +21,62 @@ static void test_words(void **state)
 	assert_false(str_has_word("  ", ""));
 }
 
+static void test_line(void **state)
+{
+	static const struct {
+		const char *from, *to;
+	} cases[] = {
+		{"", ""},
+		{"a\nb\tc\x7f", "a_b_c_"},
+		{"\u00fc \u20ac \U0001f600", "\u00fc \u20ac \U0001f600"},
+		{"\x1b[2J \xc2\x9b"
+		 "2J",
+		 "_[2J _2J"},		   /* both ways to begin a terminal code */
+		{"\u00fc\xc3", "\u00fc?"}, /* cut */
+		{"a\xe2\x82"
+		 "b",
+		 "a?b"},
+		{"\xff\xfe|\xc0\xaf|\xed\xa0\x80|\xf4\x90\x80\x80", "??|?|?|?"},
+		{"\x80\x80x", "?x"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_free_ char *text = xstrdup(cases[i].from);
+
+		str_line(text, '_');
+		assert_string_equal(text, cases[i].to);
+	}
+}
+
+/* An error is cut at any byte, and stays text that JSON can hold. */
+static void test_errors_are_cut_between_letters(void **state)
+{
+	struct err err = {0};
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		_cleanup_free_ char *text = xcalloc(ERR_MSG_MAX + 8, 1);
+
+		for (size_t k = 0; k < ERR_MSG_MAX / 2; k++)
+			memcpy(text + i + 2 * k, "\u00fc", 2);
+		memset(text, 'x', i);
+		err_clear(&err);
+		(void)err_set(&err, -EINVAL, "%s", text);
+		err_prefix(&err, "%.*s", (int)i, "abc");
+		_cleanup_json_ json_t *json = json_string(err.msg);
+
+		assert_non_null(json);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_words)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_line),
+		cmocka_unit_test(test_errors_are_cut_between_letters),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -188,7 +188,8 @@ static void lines_are_found_by_path(void **state)
 		{0, "spec.disks[7].name", 10, 10},
 		{0, "spec.nosuch", 8, 8},
 		{0, "nosuch", 5, 5},
-		{0, "spec..", 0, 0},
+		{0, "spec..", 8, 8},
+		{0, "spec.disks[1].name[]]x].y", 14, 14},
 		{1, "second[1].x", 19, 19},
 		{1, "second", 19, 18},
 	};
@@ -255,6 +256,26 @@ static void json_files_are_yaml(void **state)
 	(void)state;
 	assert_string_equal(text, "{\"a\":\"yes\",\"b\":[1500,0,null,true],"
 				  "\"c\":{\"d/é\\n\":\"\"}}");
+}
+
+/* Where libyaml says something far from what was done. */
+static void mistakes_that_lead_astray(void **state)
+{
+	(void)state;
+	refuse("a:1\nb: 2\n", "vm.yaml:1: no blank after ':'; write 'key: value'");
+	refuse("a: 1\n  b: 2\n", "vm.yaml:2: mapping values are not allowed");
+	refuse("http://x/\nb: 2\n", "vm.yaml:2: mapping values are not allowed");
+	refuse("{\"a\": [1,\n\"\u00fc\"\n\n", "vm.yaml:2: the text ends where more must follow");
+	refuse("{\"a\": [1, \"\u00fc\"", "vm.yaml:1: the text ends where more must follow");
+	refuse("{\"a\": 1 \"b\": 2}", "vm.yaml:1: did not find expected ',' or '}'; separate");
+	refuse("a: 1\n{{- if .x }}\n", "; fill in the template first");
+	refuse("a: {{ .x }}\n", "fill in a template's '{{' first");
+	refuse("a:\n<<<<<<< HEAD\n  b: 1\n", "; resolve the merge conflict first");
+	refuse("<html>\n<a>x: y</a>\n", "; this is a web page or XML, not a manifest");
+	refuse("a: 1\na: 2\n", "keep one, or part two documents by '---'");
+	refuse("a: &a {x: 1}\nb:\n  x: 2\n  <<: *a\n",
+	       "vm.yaml:1: key 'x' is set twice in one mapping, here by way of '<<', first in "
+	       "line 3; keep one");
 }
 
 static void mistakes_name_line_and_cure(void **state)
@@ -336,6 +357,9 @@ static void input_is_bounded(void **state)
 	char deep[YAML_DEPTH_MAX + 1];
 
 	(void)state;
+	for (size_t i = 0; i < 65; i++)
+		memcpy(many + 7 * i, "%TAG !\n", 7);
+	refuse_bytes(many, 65 * 7, -EFBIG, "vm.yaml:65: more than 64 times '%TAG' in one stream");
 	memset(big, ' ', YAML_BYTES_MAX + 1);
 	refuse_bytes(big, YAML_BYTES_MAX + 1, -EFBIG, "at most 4194304");
 	memset(deep, '[', sizeof deep);
@@ -355,6 +379,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_no_document),
 		cmocka_unit_test(json_files_are_yaml),
 		cmocka_unit_test(mistakes_name_line_and_cure),
+		cmocka_unit_test(mistakes_that_lead_astray),
 		cmocka_unit_test(growth_is_bounded),
 		cmocka_unit_test(merges_are_bounded),
 		cmocka_unit_test(input_is_bounded),

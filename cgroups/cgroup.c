@@ -7,6 +7,7 @@
 #include "cgroups/foreign.h"
 #include "cgroups/group.h"
 #include "cgroups/members.h"
+#include "cgroups/v2.h"
 #include "cgroups/walk.h"
 #include "lib/cpus.h"
 #include "lib/util.h"
@@ -52,6 +53,13 @@ void cgroup_host_free(struct cgroup_host *h)
 bool cgroup_host_v2(const struct cgroup_host *h)
 {
 	return h->tree->v2;
+}
+
+int cgroup_partition_try(struct cgroup_host *h, struct err *err)
+{
+	if (!h->tree->v2)
+		return err_set(err, -ENOTSUP, "cgroup v1 has no partitions");
+	return v2_partition_try(h->tree, err);
 }
 
 int cgroup_host_remove(struct cgroup_host *h, struct err *err)

@@ -31,6 +31,15 @@ bool cgroup_host_v2(const struct cgroup_host *h); /* else v1 */
 /* Remove our top groups unless a pod is left, which is no error. */
 int cgroup_host_remove(struct cgroup_host *h, struct err *err);
 
+/*
+ * Can there be partitions? 0, or -ENOTSUP with what is in the way: the kind of host, what the kernel says
+ * to each kind of partition, a group that is no pod's and holds CPUs. Tried in a group of this tag that is
+ * made and removed; it has no CPUs, so that nobody loses any, and the kernel's answer is a partition that
+ * is invalid for want of them. -EAGAIN: no group below the root has the controller cpuset, and switching
+ * it on would move every task of the host; -EBUSY: another process is trying.
+ */
+int cgroup_partition_try(struct cgroup_host *h, struct err *err);
+
 struct cgroup_limits {	     /* 0 = none */
 	uint64_t memory_max; /* bytes, swap included where it is accounted; rounded down to pages */
 	uint64_t pids_max;

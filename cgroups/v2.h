@@ -23,6 +23,15 @@ int v2_cpuset_set_emu(struct tree *t, const char *uid, const cpu_set_t *cpus, st
 /* Before anything is made: -ENOTSUP says what stands in the way of a partition, a group by its name. */
 int v2_cpuset_check(struct tree *t, const struct cgroup_pod_spec *spec, struct err *err);
 
+/*
+ * -ENOTSUP names a group beside the pod's whose cpuset.cpus has some of these CPUs, so that no partition
+ * can have them. uid NULL: groups of pods are passed over.
+ */
+int v2_cpuset_beside(struct tree *t, const char *uid, const cpu_set_t *cpus, struct err *err);
+
+/* As cgroup_partition_try. */
+int v2_partition_try(struct tree *t, struct err *err);
+
 /* As cgroup_pod_repair. */
 int v2_cpuset_repair(struct tree *t, const char *uid, const cpu_set_t *emu, const cpu_set_t *vcpu,
 		     struct err *err);

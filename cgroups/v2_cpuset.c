@@ -52,21 +52,27 @@ static int check_on_host(struct tree *t, const char *file, const char *what, con
 		       what, cpus_format(&rest, text), cpus_format(&host, host_text));
 }
 
-static int check_beside(struct tree *t, const char *uid, const cpu_set_t *cpus, struct err *err)
+/* Groups of pods, this handler's or another's; a partition of theirs holds what they were given. */
+static bool is_passed_over(const char *name, const char *own)
+{
+	return own ? str_eq(name, own) : str_after(name, "virtpod-") != NULL;
+}
+
+int v2_cpuset_beside(struct tree *t, const char *uid, const cpu_set_t *cpus, struct err *err)
 {
 	struct group root = {t, HIER_UNIFIED, NODE_ROOT, NULL};
 	_cleanup_(group_names_freep) char **names = NULL;
 	char own[TREE_PATH_MAX], text[CPUS_TEXT_MAX];
 	int r = group_names(&root, &names, err);
 
-	if (!r)
+	if (!r && uid)
 		r = tree_path(t, NODE_SIDE, uid, own, err);
 	for (char **p = names; !r && *p; p++) {
 		_cleanup_free_ char *path = xasprintf("%s/cpuset.cpus", *p);
 		cpu_set_t theirs;
 
 		/* no such file: no cpuset controller there; or the group has just gone */
-		if (str_eq(*p, own) ||
+		if (is_passed_over(*p, uid ? own : NULL) ||
 		    file_read_line_at(t->fd[HIER_UNIFIED], path, text, sizeof text) < 0)
 			continue;
 		if (cpus_parse(text, &theirs) < 0)
@@ -111,7 +117,7 @@ int v2_cpuset_check(struct tree *t, const struct cgroup_pod_spec *spec, struct e
 	int r = check_isolcpus(&spec->emu, err);
 
 	CPU_OR(&all, &spec->emu, &spec->vcpu);
-	return r < 0 ? r : check_beside(t, spec->uid, &all, err);
+	return r < 0 ? r : v2_cpuset_beside(t, spec->uid, &all, err);
 }
 
 /* `kind` is "root" or "isolated". An invalid partition says why in its own file. */
@@ -252,7 +258,7 @@ int v2_cpuset_repair(struct tree *t, const char *uid, const cpu_set_t *emu_cpus,
 	whole = sets && holds(&pod, "root");
 	if (whole && holds(&vcpu, "isolated"))
 		return 0;
-	r = check_beside(t, uid, &all, err);
+	r = v2_cpuset_beside(t, uid, &all, err);
 	if (!r && !sets) /* the files may have been switched off below the pod */
 		r = group_write(&pod, "cgroup.subtree_control", "+cpuset", err);
 	if (!r && !whole)

@@ -8,6 +8,7 @@
 #include "handler/images.h"
 #include "handler/loop.h"
 #include "handler/pod.h"
+#include "handler/qemupath.h"
 #include "handler/server.h"
 #include "handler/vms.h"
 
@@ -19,13 +20,6 @@
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Debian's and Fedora's name, RHEL's, and KubeVirt's image's */
-static const char *const qemu_paths[] = {
-	"/usr/bin/qemu-system-x86_64",
-	"/usr/libexec/qemu-kvm",
-	"/usr/bin/qemu-kvm",
-};
 
 /*
  * A lock of the process, which its children do not inherit: after kill -9 in the middle of a spawn the
@@ -67,15 +61,9 @@ static int find_launcher(struct handler *h, struct err *err)
 
 static int find_qemu(struct handler *h, struct err *err)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(qemu_paths); i++)
-		if (access(qemu_paths[i], X_OK) == 0) {
-			h->qemu = qemu_paths[i];
-			return 0;
-		}
-	return err_set(err, -ENOENT,
-		       "no QEMU: none of %s, %s, %s is there; install "
-		       "qemu-system-x86 (Debian) or qemu-kvm (RHEL)",
-		       qemu_paths[0], qemu_paths[1], qemu_paths[2]);
+	_cleanup_fd_ int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return qemupath_find(root, &h->qemu, err);
 }
 
 void handler_probe(struct handler *h)

@@ -16,6 +16,7 @@
 #define IDS_FIRST      0x70000000u /* 1879048192: see systemd's UIDS-GIDS */
 #define IDS_PER_ROOT   4096u
 #define IDS_ROOT_COUNT 65536u
+#define IDS_FILE_MAX   (1 << 20)
 
 /* Does a line "name:first:count" of /etc/subuid or subgid cover this id? */
 static bool in_sub_ranges(const char *text, uint32_t id)
@@ -38,7 +39,7 @@ static bool in_sub_ranges(const char *text, uint32_t id)
 /* NULL text on hosts without the file: they delegate no ids. */
 static int read_ranges(const char *path, char **ret, struct err *err)
 {
-	int r = file_read_at(AT_FDCWD, path, 1 << 20, ret, NULL);
+	int r = file_read_at(AT_FDCWD, path, IDS_FILE_MAX, ret, NULL);
 
 	return r < 0 && r != -ENOENT ? err_errno(err, r, "%s", path) : 0;
 }
@@ -51,10 +52,16 @@ static bool in_use(const struct handler *h, uint32_t id)
 	return getpwuid(id) || getgrgid(id);
 }
 
+static uint32_t first_of(const char *tag)
+{
+	uint32_t block = (uint32_t)strtoul(tag, NULL, 16) % IDS_ROOT_COUNT;
+
+	return IDS_FIRST + block * IDS_PER_ROOT;
+}
+
 int ids_allocate(struct handler *h, uint32_t *ret, struct err *err)
 {
-	uint32_t block = (uint32_t)strtoul(h->paths.tag, NULL, 16) % IDS_ROOT_COUNT;
-	uint32_t first = IDS_FIRST + block * IDS_PER_ROOT;
+	uint32_t first = first_of(h->paths.tag);
 	_cleanup_free_ char *subuid = NULL, *subgid = NULL;
 	int r = read_ranges("/etc/subuid", &subuid, err);
 
@@ -70,4 +77,44 @@ int ids_allocate(struct handler *h, uint32_t *ret, struct err *err)
 	return err_set(err, -EBUSY,
 		       "no free user id from %u to %u: all are in use, in passwd or in /etc/subuid",
 		       first, first + IDS_PER_ROOT - 1);
+}
+
+/* Has a line "name:x:ID:…" of passwd or group this id? */
+static bool in_names(const char *text, uint32_t id)
+{
+	for (const char *l = text; l && *l; l = strchr(l, '\n') ? strchr(l, '\n') + 1 : NULL) {
+		const char *x = memchr(l, ':', strcspn(l, "\n"));
+		const char *number = x ? memchr(x + 1, ':', strcspn(x + 1, "\n")) : NULL;
+
+		if (number && strtoull(number + 1, NULL, 10) == id)
+			return true;
+	}
+	return false;
+}
+
+int ids_look(int root, const char *tag, struct ids_block *ret, struct err *err)
+{
+	static const struct {
+		const char *path;
+		bool (*has)(const char *text, uint32_t id);
+	} files[] = {{"etc/passwd", in_names},
+		     {"etc/group", in_names},
+		     {"etc/subuid", in_sub_ranges},
+		     {"etc/subgid", in_sub_ranges}};
+	struct ids_block b = {.first = first_of(tag), .n = IDS_PER_ROOT};
+	bool taken[IDS_PER_ROOT] = {0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		_cleanup_free_ char *text = NULL;
+		int r = file_read_at(root, files[i].path, IDS_FILE_MAX, &text, NULL);
+
+		if (r < 0 && r != -ENOENT)
+			return err_errno(err, r, "/%s", files[i].path);
+		for (uint32_t id = 0; id < b.n; id++)
+			taken[id] |= files[i].has(text, b.first + id);
+	}
+	for (uint32_t id = 0; id < b.n; id++)
+		b.taken += taken[id];
+	*ret = b;
+	return 0;
 }

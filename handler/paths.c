@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -62,7 +63,7 @@ static int canonical_root(const char *root, int make, char **ret, struct err *er
 	return 0;
 }
 
-int paths_open(const char *root, int make, struct paths *ret, struct err *err)
+static int name_all(const char *root, int make, struct paths *ret, struct err *err)
 {
 	struct paths p = {.lib_fd = -1, .run_fd = -1};
 	int r = canonical_root(root, make, &p.root, err);
@@ -77,6 +78,22 @@ int paths_open(const char *root, int make, struct paths *ret, struct err *err)
 		p.run = xstrdup("/run/virtpod");
 	}
 	(void)snprintf(p.tag, sizeof p.tag, "%08x", hash_text(p.root));
+	*ret = p;
+	return 0;
+}
+
+int paths_name(const char *root, struct paths *ret, struct err *err)
+{
+	return name_all(root, /* make= */ false, ret, err);
+}
+
+int paths_open(const char *root, int make, struct paths *ret, struct err *err)
+{
+	struct paths p;
+	int r = name_all(root, make, &p, err);
+
+	if (r < 0)
+		return r;
 	r = open_dir(p.lib, make, 0755, &p.lib_fd, err);
 	if (r == 0)
 		r = open_dir(p.run, make, 0711, &p.run_fd, err);

@@ -21,4 +21,8 @@ struct paths {
 
 /* Finds the directories, and makes them (0755, run 0711) when `make` says so. root NULL: the real one. */
 int paths_open(const char *root, int make, struct paths *ret, struct err *err);
+
+/* Their names alone: lib_fd and run_fd are -1, and nothing need be there but `root` itself. */
+int paths_name(const char *root, struct paths *ret, struct err *err);
+
 void paths_close(struct paths *p);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static int sql_error(sqlite3 *db, struct err *err, const char *what)
 {
@@ -36,6 +37,45 @@ int sql_open(const char *dir, const char *name, const char *schema, sqlite3 **re
 		path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
 	r = rc == SQLITE_OK ? sql_exec(db, schema, err) : sql_error(db, err, "open");
 	(void)umask(mask);
+	if (r < 0) {
+		(void)sqlite3_close_v2(db);
+		return r;
+	}
+	*ret = db;
+	return 0;
+}
+
+/* A path in a URI: the caller's. */
+static char *uri_path(const char *path)
+{
+	char *uri = xcalloc(3 * strlen(path) + 1, 1), *to = uri;
+
+	for (; *path; path++)
+		if (strchr("%?#", *path))
+			to += sprintf(to, "%%%02X", (unsigned char)*path);
+		else
+			*to++ = *path;
+	return uri;
+}
+
+/*
+ * With its log beside it the file is in use, or its user was killed: it is read as everybody reads it.
+ * Without one nobody has it open, all is in the file itself, and "immutable" keeps SQLite from making a
+ * log of its own, which a reader could not take away again.
+ */
+int sql_open_to_read(const char *dir, const char *name, sqlite3 **ret, struct err *err)
+{
+	_cleanup_free_ char *path = xasprintf("%s/%s", dir, name), *escaped = uri_path(path);
+	_cleanup_free_ char *wal = xasprintf("%s-wal", path), *uri = NULL;
+	sqlite3 *db = NULL;
+	int r = 0;
+
+	if (access(path, R_OK) < 0)
+		return err_errno(err, -errno, "%s", path);
+	uri = xasprintf("file:%s?mode=ro%s", escaped, access(wal, F_OK) < 0 ? "&immutable=1" : "");
+	if (sqlite3_open_v2(uri, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
+			    NULL) != SQLITE_OK)
+		r = sql_error(db, err, "open");
 	if (r < 0) {
 		(void)sqlite3_close_v2(db);
 		return r;

@@ -16,6 +16,9 @@ static inline void stmt_finalizep(sqlite3_stmt **q)
 /* Open (make, mode 0600) dir/name and run its schema. A damaged file is refused, naming the cure. */
 int sql_open(const char *dir, const char *name, const char *schema, sqlite3 **ret, struct err *err);
 
+/* The same to read alone; nothing is made. -ENOENT, -EACCES as open(2) would say. */
+int sql_open_to_read(const char *dir, const char *name, sqlite3 **ret, struct err *err);
+
 int sql_exec(sqlite3 *db, const char *text,
 	     struct err *err); /* several statements, no parameters */
 

@@ -102,6 +102,19 @@ int store_open(const struct paths *paths, struct store **ret, struct err *err)
 	return 0;
 }
 
+int store_open_to_read(const struct paths *paths, struct store **ret, struct err *err)
+{
+	struct store *s = xcalloc(1, sizeof *s);
+	int r = sql_open_to_read(paths->lib, "store.db", &s->objects, err);
+
+	if (r < 0) {
+		store_close(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
 void store_close(struct store *s)
 {
 	if (!s)

@@ -2,7 +2,7 @@
 /*
  * The two SQLite files. lib/store.db (WAL, full sync): objects, what the user said. run/runtime.db (no
  * sync: it survives kill -9, and is void after a reboot, told by the boot id): status, pods and their
- * steps, the ledger of exclusive CPUs. One handler owns both; nobody else opens them.
+ * steps, the ledger of exclusive CPUs. One handler owns both; nobody else writes to them.
  */
 #pragma once
 
@@ -20,6 +20,12 @@ struct store;
 
 int store_open(const struct paths *paths, struct store **ret, struct err *err);
 void store_close(struct store *s);
+
+/*
+ * Another process' look at the objects, with a handler beside it or without: store_get and store_list
+ * alone may be called. -ENOENT: no handler ever served this root. -EACCES: for root only.
+ */
+int store_open_to_read(const struct paths *paths, struct store **ret, struct err *err);
 
 /* Objects. `kind` is the plural with its group ("virtualmachineinstances.kubevirt.io"); ns "" when
  * cluster-wide. Bodies hold no status but a guest's end: status is kept apart, by uid, and joined.

@@ -21,6 +21,7 @@ struct answer {
 
 struct connecting {
 	struct nl_sock *sk;
+	int protocol;
 	int nl_error; /* libnl's own numbers */
 };
 
@@ -29,7 +30,7 @@ static int connect_here(void *arg)
 	struct connecting *c = arg;
 	int one = 1, fd;
 
-	c->nl_error = nl_connect(c->sk, NETLINK_ROUTE);
+	c->nl_error = nl_connect(c->sk, c->protocol);
 	if (c->nl_error < 0)
 		return -EIO;
 	fd = nl_socket_get_fd(c->sk);
@@ -39,10 +40,10 @@ static int connect_here(void *arg)
 	return 0;
 }
 
-int nlsock_open(int netns_fd, struct nl_sock **ret, struct err *err)
+int nlsock_open_protocol(int netns_fd, int protocol, struct nl_sock **ret, struct err *err)
 {
 	_cleanup_nlsock_ struct nl_sock *sk = nl_socket_alloc();
-	struct connecting c = {.sk = sk};
+	struct connecting c = {.sk = sk, .protocol = protocol};
 	int r;
 
 	if (!sk)
@@ -54,6 +55,11 @@ int nlsock_open(int netns_fd, struct nl_sock **ret, struct err *err)
 		return r;
 	*ret = TAKE_PTR(sk);
 	return 0;
+}
+
+int nlsock_open(int netns_fd, struct nl_sock **ret, struct err *err)
+{
+	return nlsock_open_protocol(netns_fd, NETLINK_ROUTE, ret, err);
 }
 
 /* nlmsgerr is followed by attributes, at once because of NETLINK_CAP_ACK */

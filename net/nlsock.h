@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Transport: one request and its answer over a route netlink socket. libnl builds and frames the
+ * Transport: one request and its answer over a netlink socket. libnl builds and frames the
  * messages and checks sequence numbers; the kernel's own errno and its extended text are kept.
  * Nothing here waits for long: the kernel answers before sendmsg returns.
  */
@@ -20,6 +20,9 @@ typedef void (*nlsock_fn)(struct nlmsghdr *nlh, void *arg);
 /* A socket in the namespace (-1: this one), CLOEXEC; it stays there whoever uses it. */
 int nlsock_open(int netns_fd, struct nl_sock **ret, struct err *err);
 
+/* The same of another protocol: NETLINK_NETFILTER, say. */
+int nlsock_open_protocol(int netns_fd, int protocol, struct nl_sock **ret, struct err *err);
+
 /*
  * Send msg (borrowed) and wait for its acknowledgement; fn (may be NULL) gets each message of the
  * answer. Returns 0 or the kernel's negative errno; err then reads "File exists (extack text)".
@@ -30,7 +33,7 @@ int nlsock_request(struct nl_sock *sk, struct nl_msg *msg, nlsock_fn fn, void *a
 		   struct err *err);
 
 /*
- * Dump: `type` is RTM_GETLINK or RTM_GETADDR, `head` its fixed header. A dump that changed while
+ * Dump: `type` is RTM_GETLINK, RTM_GETADDR or the like, `head` its fixed header. A dump that changed while
  * it was read is repeated from the start: `restart` (may be NULL) is called before each attempt.
  */
 int nlsock_dump(struct nl_sock *sk, int type, const void *head, size_t head_len, nlsock_fn fn,

@@ -7,10 +7,13 @@
 #include "tests/unit/cgroups/cpuset.h"
 
 #include <poll.h>
+#include <sys/file.h>
 
 #define SIDE_A	  "." UID_A
 #define SIDE_B	  "." UID_B
 #define PARTITION "cpuset.cpus.partition"
+#define TRY_UID	  "00000000-0000-4000-8000-000000000000"
+#define STRANGER  CGROUP_MOUNTS "/vttest-stranger"
 #define BESIDE	  ".beside" /* a group beside the pods' that somebody else made */
 
 static int teardown(void **state)
@@ -77,6 +80,52 @@ static void refused(struct fixture *f, const struct cgroup_pod_spec *spec, int c
 	assert_int_equal(cgroup_pod_create(f->host, spec, &err), code);
 	if (!strstr(err.msg, words))
 		fail_msg("'%s' lacks '%s'", err.msg, words);
+}
+
+/* With no group for it to be tried in before some pod, or somebody else, has switched cpuset on. */
+static void test_try_takes_no_cpu(void **state)
+{
+	struct fixture *f = *state;
+	struct err err = {0};
+
+	make_beside(f, "");
+	assert_int_equal(mkdir(fix_path("", "." TRY_UID, NULL), 0755),
+			 0); /* of one that was killed */
+	cpu_set_t before = root_cpus(), after;
+	int r = cgroup_partition_try(f->host, &err);
+
+	if (r < 0)
+		fail_msg("%s", err.msg);
+	after = root_cpus();
+	assert_true(CPU_EQUAL(&before, &after));
+	assert_int_equal(access(fix_path("", "." TRY_UID, NULL), F_OK), -1);
+}
+
+static void test_try_names_who_is_in_the_way(void **state)
+{
+	struct fixture *f = *state;
+	struct err err = {0};
+
+	make_beside(f, "0");
+	/* the one beside them bears our tag, as no other group here may; so it is taken for a pod's */
+	assert_int_equal(cgroup_partition_try(f->host, &err), 0);
+	assert_int_equal(mkdir(STRANGER, 0755), 0);
+	assert_int_equal(file_write_at(AT_FDCWD, STRANGER "/cpuset.cpus", "0"), 0);
+	assert_int_equal(cgroup_partition_try(f->host, &err), -ENOTSUP);
+	assert_int_equal(rmdir(STRANGER), 0);
+	assert_non_null(strstr(err.msg, "cgroup /vttest-stranger/cpuset.cpus holds CPUs 0"));
+	assert_int_equal(access(fix_path("", "." TRY_UID, NULL), F_OK), -1);
+}
+
+static void test_one_tries_at_a_time(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_fd_ int fd = open(CGROUP_MOUNTS, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct err err = {0};
+
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	assert_int_equal(cgroup_partition_try(f->host, &err), -EBUSY);
+	assert_non_null(strstr(err.msg, "another process"));
 }
 
 static void test_pod_has_its_cpus_to_itself(void **state)
@@ -512,6 +561,9 @@ static void test_v1_has_none(void **state)
 	err_clear(&err);
 	assert_int_equal(repair(f, UID_A, &err), 0);
 	assert_int_equal(repair(f, UID_B, &err), -ENOENT);
+	err_clear(&err);
+	assert_int_equal(cgroup_partition_try(f->host, &err), -ENOTSUP);
+	assert_non_null(strstr(err.msg, "v1 has no partitions"));
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, fix_setup, teardown)
@@ -520,9 +572,9 @@ static int run(void)
 {
 	const struct CMUnitTest v1[] = {T(test_v1_has_none)};
 	const struct CMUnitTest two_cpus[] = {
-		T(test_plain_pods_have_none),
-		T(test_no_cpu_left_for_the_host),
-		T(test_fewer_cpus_than_asked_for),
+		T(test_try_takes_no_cpu),	  T(test_try_names_who_is_in_the_way),
+		T(test_one_tries_at_a_time),	  T(test_plain_pods_have_none),
+		T(test_no_cpu_left_for_the_host), T(test_fewer_cpus_than_asked_for),
 	};
 	const struct CMUnitTest v2[] = {
 		T(test_plain_pods_have_none),
@@ -540,6 +592,9 @@ static int run(void)
 		T(test_both_places_are_one_namespace),
 		T(test_half_made_is_removed),
 		T(test_failed_create_undoes_itself),
+		T(test_try_takes_no_cpu),
+		T(test_try_names_who_is_in_the_way),
+		T(test_one_tries_at_a_time),
 	};
 
 	if (!have_cpus(2))

@@ -49,6 +49,25 @@ static mode_t mode_of(int fd)
 	return st.st_mode & 07777;
 }
 
+/* The names are those of paths_open, and nothing is made. */
+static void test_name(void **state)
+{
+	struct fixture *f = *state;
+	struct paths named = {.lib_fd = -1, .run_fd = -1};
+	_cleanup_free_ char *lib = xasprintf("%s/lib", f->dir);
+
+	assert_int_equal(paths_name(f->root, &f->p, &f->err), -ENOENT);
+	assert_non_null(strstr(f->err.msg, f->root));
+	assert_int_equal(paths_name(f->dir, &named, &f->err), 0);
+	assert_string_equal(named.lib, lib);
+	assert_int_equal(access(lib, F_OK), -1);
+	assert_true(named.lib_fd == -1 && named.run_fd == -1);
+	assert_int_equal(paths_open(f->dir, 1, &f->p, &f->err), 0);
+	assert_string_equal(named.tag, f->p.tag);
+	assert_string_equal(named.run, f->p.run);
+	paths_close(&named);
+}
+
 static void test_make(void **state)
 {
 	struct fixture *f = *state;
@@ -144,8 +163,8 @@ static void test_close_twice(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_make),    TEST(test_find_only), TEST(test_tag),
-		TEST(test_refused), TEST(test_slash),	  TEST(test_close_twice),
+		TEST(test_make),  TEST(test_find_only),	  TEST(test_tag),  TEST(test_refused),
+		TEST(test_slash), TEST(test_close_twice), TEST(test_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include "lib/json.h"
 #include "lib/util.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -258,6 +259,71 @@ static void test_damaged(void **state)
 	assert_non_null(strstr(f->err.msg, "move it away"));
 }
 
+static unsigned files_of(const struct fixture *f)
+{
+	DIR *dir = opendir(f->paths.lib);
+	unsigned n = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		n++;
+	(void)closedir(dir);
+	return n;
+}
+
+static void reads(struct fixture *f, unsigned wanted)
+{
+	_cleanup_json_ json_t *list = NULL;
+	struct store *s = NULL;
+	unsigned before = files_of(f);
+
+	if (store_open_to_read(&f->paths, &s, &f->err) < 0 ||
+	    store_list(s, KIND, NULL, &list, &f->err) < 0)
+		fail_msg("%s", f->err.msg);
+	assert_int_equal(json_array_size(list), wanted);
+	store_close(s);
+	assert_int_equal(files_of(f), before);
+}
+
+/* As kill -9 leaves it: the objects are in the log, which nobody took into the file. */
+static void copy_as_it_is(const struct fixture *f, struct fixture *to, const char *root)
+{
+	static const char *const names[] = {"store.db", "store.db-wal", "store.db-shm"};
+
+	assert_int_equal(paths_open(root, true, &to->paths, &to->err), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		_cleanup_free_ char *data = NULL;
+		size_t len;
+
+		assert_int_equal(file_read_at(f->paths.lib_fd, names[i], 1 << 24, &data, &len), 0);
+		assert_int_equal(file_replace_at(to->paths.lib_fd, names[i], data, len, 0600), 0);
+	}
+}
+
+/* Somebody else looks: beside the handler, after its end, after it was killed; and leaves no file. */
+static void test_to_read(void **state)
+{
+	struct fixture *f = *state, killed = {0};
+	/* a URI would end at the first of these signs */
+	_cleanup_free_ char *root = xasprintf("%s/a?b#c%%41", f->root);
+	struct store *s = NULL;
+
+	put(f, "a", "one");
+	reads(f, 1);
+	put(f, "a", "two"); /* and is in nobody's way */
+	reads(f, 2);
+	copy_as_it_is(f, &killed, root);
+	reads(&killed, 2);
+	assert_int_equal(unlinkat(killed.paths.lib_fd, "store.db", 0), 0);
+	assert_int_equal(store_open_to_read(&killed.paths, &s, &killed.err), -ENOENT);
+	assert_null(s);
+	paths_close(&killed.paths);
+	store_close(f->store);
+	f->store = NULL;
+	assert_int_equal(faccessat(f->paths.lib_fd, "store.db-wal", F_OK, 0), -1);
+	reads(f, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -269,6 +335,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_unreadable, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reboot, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_to_read, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,7 +99,7 @@ json_t *discovery_groups(void)
 
 static json_t *verbs(const struct kind *k)
 {
-	if (str_eq(k->kind, "Node"))
+	if (k->read_only)
 		return json_pack("[s,s,s]", "get", "list", "watch");
 	if (k->configuration)
 		return json_pack("[s,s,s,s,s,s]", "create", "delete", "get", "list", "update",

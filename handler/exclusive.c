@@ -2,6 +2,7 @@
 #include "handler/exclusive.h"
 
 #include "handler/pins.h"
+#include "handler/podevents.h"
 #include "handler/status.h"
 
 #include "lib/json.h"
@@ -56,6 +57,7 @@ static void complain(struct pod *pod, const char *reason, const struct err *why)
 		    why->msg);
 	status_set_condition(pod->status, CONDITION, "False", reason, why->msg);
 	pod_publish(pod);
+	pod_event_warning(pod, reason, why->msg);
 }
 
 void exclusive_check(struct pod *pod)
@@ -67,9 +69,12 @@ void exclusive_check(struct pod *pod)
 	    (pod->state != POD_STARTING && pod->state != POD_RUNNING))
 		return;
 	r = cgroup_pod_repair(pod->h->cgroups, pod->record.uid, &partition);
-	if (r == 1)
+	if (r == 1) {
 		log_warning("%s/%s: its partition was made invalid by somebody: repaired",
 			    pod->record.ns, pod->record.name);
+		pod_event_warning(pod, "PartitionRepaired",
+				  "its partition was made invalid by somebody: repaired");
+	}
 	q = pins_repair(pod, &pins);
 	if (r < 0) {
 		complain(pod, "PartitionInvalid", &partition);
@@ -81,6 +86,7 @@ void exclusive_check(struct pod *pod)
 		log_info("%s/%s: its CPUs are its own again", pod->record.ns, pod->record.name);
 		status_remove_condition(pod->status, CONDITION);
 		pod_publish(pod);
+		pod_event(pod, "Exclusive", "its CPUs are its own again");
 	}
 }
 

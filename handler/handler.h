@@ -38,6 +38,7 @@ struct handler {
 	/* counts what can make a refused start possible: objects changed, CPUs freed */
 	uint64_t changes;
 	unsigned idle_ticks;	/* seconds without work, of an on-demand handler */
+	bool events_lost;	/* the last one was, and that was said */
 	json_t *refused;	/* {uid: {"changes": when its start was refused, "message": why}} */
 	sd_event_source *retry; /* armed while a start is refused (handler/loop.c) */
 

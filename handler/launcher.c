@@ -2,6 +2,7 @@
 #include "handler/launcher.h"
 
 #include "handler/channel.h"
+#include "handler/podevents.h"
 
 #include "lib/json.h"
 #include "lib/log.h"
@@ -194,6 +195,7 @@ static void on_event(void *arg, const json_t *event)
 
 	if (name)
 		log_debug("%s/%s: QMP event %.40s", pod->record.ns, pod->record.name, name);
+	pod_event_qmp(pod, event);
 }
 
 /* A process that ends closes its descriptors a moment before its pidfd tells. */

@@ -6,6 +6,7 @@
 #include "handler/images.h"
 #include "handler/launcher.h"
 #include "handler/loop.h"
+#include "handler/podevents.h"
 #include "handler/status.h"
 #include "handler/vmi.h"
 
@@ -166,6 +167,7 @@ static void walk_forward(struct pod *pod)
 	log_info("%s/%s: running, %llu ms after its start", pod->record.ns, pod->record.name,
 		 (unsigned long long)(now_us() - pod->start_began) / 1000);
 	pod_set_phase(pod, "Running");
+	pod_event(pod, "Started", "VirtualMachineInstance started.");
 	handler_kick(pod->h); /* it may have been deleted meanwhile */
 }
 
@@ -198,6 +200,7 @@ void pod_fail(struct pod *pod, const struct err *err)
 									  : LOG_LEVEL_WARNING,
 		  "%s/%s: step '%s' failed: %s", pod->record.ns, pod->record.name,
 		  pod_steps[pod->record.step].name, err->msg);
+	pod_event_failed(pod);
 	pod_end(pod);
 }
 
@@ -219,6 +222,8 @@ static void finish(struct pod *pod)
 		log_error("%s", err.msg);
 	status_set_end(pod->status, &pod->outcome, &pod->failure, pod->refused, pod->grace_seconds);
 	pod_publish(pod);
+	if (!pod->failure.code)
+		pod_event_stopped(pod);
 	log_write(pod_level(pod), "%s/%s: everything of it is gone", pod->record.ns,
 		  pod->record.name);
 	if (refused)
@@ -260,6 +265,7 @@ static void undo_later(struct pod *pod, const char *step, const struct err *err)
 		log_error("%s/%s: %s; trying again", pod->record.ns, pod->record.name, text);
 		status_set_condition(pod->status, "Synchronized", "False", "FailedDelete", text);
 		pod_publish(pod);
+		pod_event_warning(pod, "FailedDelete", text);
 	}
 	pod->retry_timer = sd_event_source_disable_unref(pod->retry_timer);
 	if (sd_event_add_time_relative(pod->h->event, &pod->retry_timer, CLOCK_MONOTONIC,
@@ -335,6 +341,10 @@ void pod_shutdown(struct pod *pod, uint32_t grace_seconds)
 	if (pod->state == POD_UNDOING ||
 	    (pod->state == POD_STOPPING && grace_seconds >= pod->grace_seconds))
 		return;
+	if (grace_seconds && pod->state == POD_RUNNING)
+		pod_event(pod, "ShuttingDown", "Signaled Graceful Shutdown");
+	else
+		pod_event(pod, "Deleted", "Signaled Deletion");
 	if (pod->state == POD_STARTING) {
 		(void)err_set(&err, -ECANCELED, "deleted while it started");
 		pod_fail(pod, &err);

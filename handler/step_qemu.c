@@ -10,6 +10,7 @@
 #include "handler/kthreads.h"
 #include "handler/launcher.h"
 #include "handler/pins.h"
+#include "handler/podevents.h"
 #include "handler/realtime.h"
 #include "handler/threads.h"
 
@@ -64,8 +65,10 @@ int step_qemu(struct pod *pod, struct err *err)
 int step_pin(struct pod *pod, struct err *err)
 {
 	cpu_set_t shared;
-	int r = pins_set(pod, err);
+	int r;
 
+	pod_event(pod, "Created", "VirtualMachineInstance defined.");
+	r = pins_set(pod, err);
 	if (r == 0)
 		r = pins_verify(pod, err);
 	if (r == 0)

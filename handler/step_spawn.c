@@ -8,6 +8,7 @@
 
 #include "handler/launcher.h"
 #include "handler/poddir.h"
+#include "handler/podevents.h"
 #include "handler/proc.h"
 #include "handler/rlimits.h"
 #include "handler/status.h"
@@ -150,6 +151,7 @@ int step_spawn(struct pod *pod, struct err *err)
 	status_remove_condition(pod->status, "Synchronized");
 	(void)json_object_set_new(pod->status, "nodeName", json_string(pod->h->node));
 	pod_set_phase(pod, "Scheduling");
+	pod_event_created(pod);
 	r = spawn(pod, &layers, theirs, listener, log_write, err);
 	if (r == 0)
 		r = rlimits_raise(pod, err);

@@ -148,7 +148,8 @@ static int open_watcher(struct stream *st, const struct call *c, struct err *err
 	if (r == 0 && timeout > UINT32_MAX)
 		timeout = UINT32_MAX;
 	if (r == 0)
-		r = selector_parse(c->label_selector, c->field_selector, &selector, err);
+		r = selector_parse(c->route.kind, c->label_selector, c->field_selector, &selector,
+				   err);
 	if (r == 0)
 		r = watcher_new(c->h, c->route.kind, c->route.ns[0] ? c->route.ns : NULL, selector,
 				since, wake, st, &st->watcher, err);

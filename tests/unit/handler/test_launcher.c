@@ -118,6 +118,32 @@ static void assert_status(struct lab *l, const char *uid, const char *phase, con
 		fail_msg("%s lacks '%s'", text, words);
 }
 
+/* Events of this reason whose message holds the words: how many, and how often the last was counted. */
+static size_t events_of(struct lab *l, const char *reason, const char *words, uint64_t *ret_count)
+{
+	_cleanup_json_ json_t *list = NULL;
+	const json_t *event;
+	size_t i, n = 0;
+
+	assert_int_equal(store_event_list(l->h.store, NULL, &list, &l->err), 0);
+	json_array_foreach (list, i, event) {
+		if (!str_eq(json_str(event, "reason"), reason) ||
+		    !strstr(json_str(event, "message"), words))
+			continue;
+		n++;
+		*ret_count = json_u64(event, "count", 0);
+	}
+	return n;
+}
+
+static void assert_event(struct lab *l, const char *reason, const char *words)
+{
+	uint64_t count = 0;
+
+	assert_int_equal(events_of(l, reason, words, &count), 1);
+	assert_int_equal(count, 1);
+}
+
 static void write_outcome(struct fake *f, const char *text)
 {
 	assert_int_equal(file_replace_at(f->pod->dir_fd, "outcome", text, strlen(text), 0600), 0);
@@ -195,6 +221,8 @@ static void test_out_of_memory(void **state)
 	assert_int_equal(kill(f.pid, SIGKILL), 0);
 	until_gone(l, UID_A);
 	assert_status(l, UID_A, "Failed", "the pod's memory limit of 16 MiB was reached");
+	assert_event(l, "Stopped",
+		     "crashed: killed by the kernel: the pod's memory limit of 16 MiB");
 	fake_close(&f);
 }
 
@@ -384,6 +412,49 @@ static void test_breaks_the_rules(void **state)
 	fake_close(&f);
 }
 
+/* However often a guest or a launcher says it, it is one event that counts slowly, in our words. */
+static void test_event_flood(void **state)
+{
+	static const char *const said[] = {
+		"{\"event\":\"qmp\",\"name\":\"GUEST_PANICKED\",\"data\":{\"info\":\"\\u001b[2J\"}"
+		"}",
+		"{\"event\":\"qmp\",\"name\":\"BLOCK_IO_ERROR\",\"data\":{\"node-name\":\"disk0\"}"
+		"}",
+		"{\"event\":\"qmp\",\"name\":\"BLOCK_IO_ERROR\",\"data\":{\"node-name\":\"disk1\"}"
+		"}",
+		"{\"event\":\"qmp\",\"name\":\"BLOCK_IO_ERROR\",\"data\":{\"node-name\":\"disk-1\"}"
+		"}",
+		"{\"event\":\"qmp\",\"name\":\"BLOCK_IO_ERROR\",\"data\":{\"node-name\":[\"disk0\"]"
+		"}}",
+		"{\"event\":\"qmp\",\"name\":\"BLOCK_IO_ERROR\",\"data\":7}",
+		"{\"event\":\"qmp\",\"name\":\"RESET\",\"data\":{}}",
+	};
+	struct lab *l = *state;
+	struct fake f = fake_open(l, UID_A, POD_RUNNING);
+	struct plan *plan = f.pod->plan = xcalloc(1, sizeof *plan);
+	_cleanup_json_ json_t *list = NULL;
+	uint64_t count;
+
+	plan->n_disks = 1;
+	plan->disks[0].name = xstrdup("root");
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(said); i++) {
+		const char *text = said[i % ARRAY_SIZE(said)];
+
+		assert_int_equal(sock_send(f.peer, text, strlen(text), NULL, 0), 0);
+		lab_settle(l);
+	}
+	assert_event(l, "GuestPanicked", "The guest panicked.");
+	assert_event(l, "IOerror", "I/O error at the disk: root");
+	assert_event(l, "IOerror", "I/O error at the disk: unknown");
+	assert_int_equal(events_of(l, "IOerror", "", &count), 2);
+	assert_int_equal(store_event_list(l->h.store, NULL, &list, &l->err), 0);
+	assert_int_equal(json_array_size(list), 3);
+	assert_int_equal(kill(f.pid, SIGKILL), 0);
+	until_gone(l, UID_A);
+	assert_event(l, "Stopped", "crashed: its launcher was killed");
+	fake_close(&f);
+}
+
 static int accept_on(struct fake *f)
 {
 	int fd = accept4(f->listener, NULL, NULL, SOCK_CLOEXEC);
@@ -567,6 +638,7 @@ static int run(void)
 		TEST(test_log),
 		TEST(test_log_flood),
 		TEST(test_breaks_the_rules),
+		TEST(test_event_flood),
 		TEST(test_reconnects),
 		TEST(test_unreachable),
 		TEST(test_step_reply),

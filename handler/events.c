@@ -13,7 +13,7 @@
 #include <stdarg.h>
 #include <time.h>
 
-#define NAME_HEX 16  /* letters of the hash in an event's name */
+#define NAME_HEX   16  /* letters of the hash in an event's name */
 #define OBJECT_MAX 236 /* letters of the object's name before it: 253 with both */
 
 static int64_t now_seconds(void)
@@ -78,9 +78,9 @@ static json_t *make(struct handler *h, const json_t *object, const struct event 
 	char uid[UUID_TEXT], now[TIME_TEXT];
 
 	for (size_t i = 0; i < ARRAY_SIZE(about); i++)
-		(void)json_object_set(involved, about[i],
-				      json_object_get(json_object_get(object, "metadata"),
-						      about[i]));
+		(void)json_object_set(
+			involved, about[i],
+			json_object_get(json_object_get(object, "metadata"), about[i]));
 	(void)time_now(now);
 	return json_pack(
 		"{s:s, s:s, s:{s:s, s:s, s:s, s:s}, s:o, s:s, s:s, s:{s:s, s:s}, s:s, s:s, s:i, "

@@ -12,9 +12,9 @@
 #include <stdbool.h>
 
 #define EVENT_KIND	  "events"
-#define EVENT_MESSAGE_MAX 1024	 /* bytes; Kubernetes' bound */
-#define EVENT_AGE_SECONDS 3600	 /* since its last time, as the apiserver's --event-ttl */
-#define EVENTS_OF_OBJECT  50	 /* of one uid; the oldest go */
+#define EVENT_MESSAGE_MAX 1024 /* bytes; Kubernetes' bound */
+#define EVENT_AGE_SECONDS 3600 /* since its last time, as the apiserver's --event-ttl */
+#define EVENTS_OF_OBJECT  50   /* of one uid; the oldest go */
 #define EVENTS_MAX	  1000
 
 /* Who says it, as KubeVirt names them. */

@@ -165,8 +165,7 @@ static void test_number(void **state)
 static void make_older(struct api *a, int seconds)
 {
 	_cleanup_free_ char *file = xasprintf("%s/runtime.db", a->h.paths.run);
-	_cleanup_free_ char *text =
-		xasprintf("UPDATE events SET last = last - %d", seconds);
+	_cleanup_free_ char *text = xasprintf("UPDATE events SET last = last - %d", seconds);
 	sqlite3 *db = NULL;
 
 	assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
@@ -181,7 +180,8 @@ static void test_age(void **state)
 
 	event_record(&a->h, vmi, &failed, "y");
 	make_older(a, 301);
-	event_record(&a->h, vmi, &failed, "y"); /* a repetition after its quiet time is young again */
+	event_record(&a->h, vmi, &failed,
+		     "y"); /* a repetition after its quiet time is young again */
 	event_record(&a->h, vmi, &started, "x");
 	make_older(a, EVENT_AGE_SECONDS - 60);
 	assert_int_equal(count_of(a, ""), 2);
@@ -324,10 +324,12 @@ static void test_namespace(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_shape),     TEST(test_long_name),	      TEST(test_again),
-		TEST(test_cleaned),   TEST(test_number),	      TEST(test_age),
-		TEST(test_selectors), TEST(test_counted_after_quiet), TEST(test_watch),
-		TEST(test_read_only), TEST(test_namespace),
+		TEST(test_shape),     TEST(test_long_name),
+		TEST(test_again),     TEST(test_cleaned),
+		TEST(test_number),    TEST(test_age),
+		TEST(test_selectors), TEST(test_counted_after_quiet),
+		TEST(test_watch),     TEST(test_read_only),
+		TEST(test_namespace),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What a person sees of VMs without being there: events, describe, logs; and that no guest can flood any of it.
+# shellcheck source=tests/pod/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+ONE=vt-see1 TWO=vt-see2 VM=vt-seevm
+
+# type, reason and message of an object's events, the oldest first
+events_of() { # KIND NAME
+	vp get events -o json | jq -r --arg k "$1" --arg n "$2" '.items[] |
+		select(.involvedObject.kind == $k and .involvedObject.name == $n) |
+		"\(.type) \(.reason) \(.message)"'
+}
+
+reasons_of() { # KIND NAME
+	events_of "$1" "$2" | cut -d' ' -f2 | xargs
+}
+
+a_life() {
+	vmi $ONE >"$WORK/$ONE.json"
+	vp get events -w >"$WORK/watched" 2>&1 &
+	RUN_PID[watch]=$!
+	vm_up $ONE "$WORK/$ONE.json" || fatal "no guest"
+	is "events of a start" "$(reasons_of VirtualMachineInstance $ONE)" "SuccessfulCreate Created Started"
+	check "the watch shows them" wait_line "$WORK/watched" \
+		"Normal +Started +virtualmachineinstance/$ONE +VirtualMachineInstance started" 20
+	kill "${RUN_PID[watch]}" # else it starts a handler when ours is killed
+	wait "${RUN_PID[watch]}" 2>/dev/null
+	unset "RUN_PID[watch]"
+	vp get events >"$WORK/table"
+	like "a table" "$(head -n 1 "$WORK/table")" '^LAST SEEN +TYPE +REASON +OBJECT +MESSAGE$'
+	is "with a row for each" "$(grep -c "virtualmachineinstance/$ONE" "$WORK/table")" 3
+	like "wide" "$(vp get events -o wide)" 'SOURCE .*COUNT.*virt-handler'
+}
+
+# They outlive the handler and the object.
+an_end() {
+	console_close $ONE
+	kill -STOP "${RUN_PID[$ONE]}" # nor does run
+	handler_kill
+	handler_start "$ROOT" || fatal "no handler"
+	kill -CONT "${RUN_PID[$ONE]}"
+	is "after kill -9 of the handler" "$(reasons_of VirtualMachineInstance $ONE)" \
+		"SuccessfulCreate Created Started"
+	check "deleted" vp delete vmi $ONE
+	run_wait $ONE 60
+	is "events of its end" "$(events_of VirtualMachineInstance $ONE | tail -n 2)" \
+		"Normal ShuttingDown Signaled Graceful Shutdown"$'\n'"Normal Stopped The VirtualMachineInstance was shut down."
+}
+
+killed() {
+	vmi $TWO 'grace(0)' >"$WORK/$TWO.json"
+	vm_up $TWO "$WORK/$TWO.json" || fatal "no guest"
+	kill -KILL "$(qemu_pid $TWO)"
+	run_wait $TWO 30
+	like "a QEMU that was killed" "$(events_of VirtualMachineInstance $TWO | tail -n 1)" \
+		'^Warning Stopped The VirtualMachineInstance crashed: QEMU died of signal 9'
+}
+
+refused() {
+	vmi wide dedicated '.spec.domain.cpu.cores = 64' >"$WORK/wide.json"
+	run_refused "too many CPUs" wide
+	like "a refusal says why" "$(events_of VirtualMachineInstance wide)" '^Warning FailedScheduling .*64'
+	check "some other object changes" vp create -f <(jq -n '{apiVersion: "v1", kind: "Namespace", metadata: {name: "vt-see"}}')
+	is "tried again it is no other event" "$(events_of VirtualMachineInstance wide | wc -l)" 1
+	vp delete vmi wide >/dev/null
+}
+
+virtualmachine() {
+	vmi $VM | jq '.kind = "VirtualMachine" | .spec = {runStrategy: "Once", template: {spec: .spec}}' >"$WORK/$VM.json"
+	check "a VirtualMachine" vp create -f "$WORK/$VM.json"
+	check "runs" wait_for $VM 'jsonpath={.status.phase}=Running' 60
+	is "its event" "$(events_of VirtualMachine $VM)" \
+		"Normal SuccessfulCreate Started the virtual machine by creating the new virtual machine instance $VM"
+	check "is deleted" vp delete vm $VM --grace-period 0
+	is "its reasons" "$(reasons_of VirtualMachine $VM)" "SuccessfulCreate SuccessfulDelete"
+}
+
+pod_begin
+pod_ready
+a_life
+an_end
+killed
+refused
+virtualmachine
+pod_stop
+pod_end

@@ -18,16 +18,16 @@ reasons_of() { # KIND NAME
 }
 
 a_life() {
+	local watch
 	vmi $ONE >"$WORK/$ONE.json"
 	vp get events -w >"$WORK/watched" 2>&1 &
-	RUN_PID[watch]=$!
+	watch=$!
 	vm_up $ONE "$WORK/$ONE.json" || fatal "no guest"
 	is "events of a start" "$(reasons_of VirtualMachineInstance $ONE)" "SuccessfulCreate Created Started"
 	check "the watch shows them" wait_line "$WORK/watched" \
 		"Normal +Started +virtualmachineinstance/$ONE +VirtualMachineInstance started" 20
-	kill "${RUN_PID[watch]}" # else it starts a handler when ours is killed
-	wait "${RUN_PID[watch]}" 2>/dev/null
-	unset "RUN_PID[watch]"
+	kill "$watch" # else it starts a handler when ours is killed
+	wait "$watch" 2>/dev/null
 	vp get events >"$WORK/table"
 	like "a table" "$(head -n 1 "$WORK/table")" '^LAST SEEN +TYPE +REASON +OBJECT +MESSAGE$'
 	is "with a row for each" "$(grep -c "virtualmachineinstance/$ONE" "$WORK/table")" 3
@@ -35,6 +35,18 @@ a_life() {
 }
 
 # They outlive the handler and the object.
+described() {
+	local text
+	text=$(vp describe vmi/$ONE)
+	like "describe: who it is" "$text" "^Name: +$ONE"$'\n'"Namespace: +default"
+	like "describe: what it does" "$text" "Phase: +Running"
+	like "describe: its conditions" "$text" "Conditions:"$'\n'"  TYPE +STATUS +REASON"
+	like "describe: its events, at the end" "$text" \
+		$'\n'"Events:"$'\n'"  TYPE +REASON +AGE +FROM +MESSAGE"$'\n'.*"  Normal +Started +[0-9a-z]+ +virt-handler +VirtualMachineInstance started\.\$"
+	like "describe node: who is on it" "$(vp describe node)" "VMs:"$'\n'".* default +$ONE +Running"
+	is "describe: what is not there" "$(vp describe vmi nobody 2>&1 | wc -l)" 1
+}
+
 an_end() {
 	console_close $ONE
 	kill -STOP "${RUN_PID[$ONE]}" # nor does run
@@ -80,6 +92,7 @@ virtualmachine() {
 pod_begin
 pod_ready
 a_life
+described
 an_end
 killed
 refused

@@ -9,6 +9,7 @@
 #include "handler/pins.h"
 #include "handler/poddir.h"
 #include "handler/podevents.h"
+#include "handler/podlog.h"
 #include "handler/proc.h"
 #include "handler/realtime.h"
 #include "handler/status.h"
@@ -161,6 +162,7 @@ int adopt_all(struct handler *h, struct err *err)
 		store_pod_done(&records[i]);
 	free(records);
 	leftovers_remove(h);
+	podlog_drop_orphans(h);
 	if (cpuset_apply_shared(h, &shared) < 0)
 		log_error("%s", shared.msg);
 	return 0;

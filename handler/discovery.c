@@ -145,6 +145,7 @@ json_t *discovery_resources(const char *group, const char *version)
 		add_subresource(list, "console");
 	if (str_eq(group, SUBRESOURCES_VIRTPOD)) {
 		add_subresource(list, "inspect");
+		add_subresource(list, "log");
 		add_subresource(list, "verify");
 	}
 	return json_pack("{s:s, s:s, s:s, s:o}", "kind", "APIResourceList", "apiVersion", "v1",

@@ -6,6 +6,7 @@
 #include "handler/images.h"
 #include "handler/launcher.h"
 #include "handler/loop.h"
+#include "handler/ownlog.h"
 #include "handler/podevents.h"
 #include "handler/status.h"
 #include "handler/vmi.h"
@@ -42,7 +43,7 @@ struct pod *pod_new(struct handler *h, const json_t *vmi, const json_t *status)
 	pod->record.uid = xstrdup(json_str(vmi, "metadata.uid"));
 	pod->record.ns = xstrdup(json_str(vmi, "metadata.namespace"));
 	pod->record.name = xstrdup(json_str(vmi, "metadata.name"));
-	pod->dir_fd = pod->netns_fd = pod->pidfd = -1;
+	pod->dir_fd = pod->netns_fd = pod->pidfd = pod->log.fd = -1;
 	pod->next = h->pods;
 	h->pods = pod;
 	return pod;
@@ -79,6 +80,7 @@ void pod_free(struct pod *pod)
 	sd_event_source_disable_unref(pod->qemu_source);
 	sd_event_source_disable_unref(pod->retry_timer);
 	sd_event_source_disable_unref(pod->log_source);
+	logfile_done(&pod->log);
 	for (unsigned i = 0; i < pod->n_fds; i++)
 		(void)fd_close(pod->fds[i].fd);
 	free(pod->fds);
@@ -128,6 +130,7 @@ static enum log_level pod_level(const struct pod *pod)
 
 void pod_start(struct pod *pod)
 {
+	ownlog_bound(pod->h);
 	pod->state = POD_STARTING;
 	pod->record.step = 0;
 	pod->start_began = now_us();

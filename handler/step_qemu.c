@@ -45,6 +45,8 @@ int step_qemu(struct pod *pod, struct err *err)
 
 	if (r == 0 && pod->plan->serial_log)
 		r = add_file(pod, "console.log", "consoleLog", err);
+	if (r == 0)
+		r = add_file(pod, "qemu.log", "qemuLog", err);
 	if (r < 0)
 		return r;
 	assert(pod->n_fds <= SOCK_MAX_FDS); /* step plan has counted them */

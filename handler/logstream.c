@@ -99,7 +99,7 @@ static int begin(struct logstream *s, const struct call *c, struct err *err)
 		if (call_number(c->tail_lines, &lines) < 0)
 			return err_set(err, -EINVAL, "tailLines: '%.40s' is not a number",
 				       c->tail_lines);
-		r = logfile_tail(s->log.fd, lines, &s->pos);
+		r = logfile_tail(s->log.fd, s->log.max, lines, &s->pos);
 		if (r < 0)
 			return err_errno(err, r, "log '%s'", which);
 	}

@@ -108,13 +108,16 @@ ssize_t logfile_read(int fd, uint64_t max, uint64_t *pos, char *buf, size_t size
 	return n;
 }
 
-int logfile_tail(int fd, uint64_t lines, uint64_t *ret_pos)
+int logfile_tail(int fd, uint64_t max, uint64_t lines, uint64_t *ret_pos)
 {
 	_cleanup_free_ char *buf = xcalloc(1, BLOCK);
-	off_t end = lseek(fd, 0, SEEK_END), at = end;
+	off_t end = lseek(fd, 0, SEEK_END), at;
 
 	if (end < 0)
 		return -errno;
+	if ((uint64_t)end > max) /* whoever wrote it, it must not cost more than that */
+		end = (off_t)max;
+	at = end;
 	while (at > 0) {
 		off_t from = at > BLOCK ? at - BLOCK : 0;
 		ssize_t n = pread(fd, buf, (size_t)(at - from), from);

@@ -32,5 +32,5 @@ int logfile_write(struct logfile *l, const char *data, size_t len);
  */
 ssize_t logfile_read(int fd, uint64_t max, uint64_t *pos, char *buf, size_t size);
 
-/* Where the last `lines` lines of a file begin. */
-int logfile_tail(int fd, uint64_t lines, uint64_t *ret_pos);
+/* Where the last `lines` lines of such a log begin; what is beyond its bound is not looked at. */
+int logfile_tail(int fd, uint64_t max, uint64_t lines, uint64_t *ret_pos);

@@ -46,6 +46,8 @@ static void test_paths(void **state)
 		 ROUTE_CONSOLE, "VirtualMachineInstance", "a", "b"},
 		{"/apis/subresources.virtpod.io/v1/namespaces/a/virtualmachineinstances/b/inspect",
 		 ROUTE_INSPECT, "VirtualMachineInstance", "a", "b"},
+		{"/apis/subresources.virtpod.io/v1/namespaces/a/virtualmachineinstances/b/log",
+		 ROUTE_LOG, "VirtualMachineInstance", "a", "b"},
 		{"/apis/subresources.virtpod.io/v1/namespaces/a/virtualmachineinstances/b/verify",
 		 ROUTE_VERIFY, "VirtualMachineInstance", "a", "b"},
 		/* no such thing */

@@ -135,8 +135,12 @@ static void test_tail(void **state)
 		int fd = memfd_create("log", MFD_CLOEXEC);
 
 		assert_true(write(fd, cases[i].text, strlen(cases[i].text)) >= 0);
-		assert_int_equal(logfile_tail(fd, cases[i].lines, &pos), 0);
+		assert_int_equal(logfile_tail(fd, MAX, cases[i].lines, &pos), 0);
 		assert_int_equal(pos, cases[i].pos);
+		/* a terabyte of nothing costs no more than the bound */
+		assert_int_equal(ftruncate(fd, 1ll << 40), 0);
+		assert_int_equal(logfile_tail(fd, MAX, 9, &pos), 0);
+		assert_int_equal(pos, 0);
 		(void)close(fd);
 	}
 }

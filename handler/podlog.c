@@ -165,11 +165,22 @@ static int keep(struct pod *pod)
 	return r;
 }
 
+/* Is its object there, and to stay? */
+static bool wanted(const struct pod *pod)
+{
+	_cleanup_json_ json_t *vmi = NULL;
+
+	return store_get(pod->h->store, VMI_KIND, pod->record.ns, pod->record.name, &vmi, NULL) ==
+		       0 &&
+	       str_eq(object_uid(vmi), pod->record.uid) &&
+	       !json_get(vmi, "metadata.deletionTimestamp");
+}
+
 void podlog_keep(struct pod *pod)
 {
 	int r = 0;
 
-	if (pod->dir_fd >= 0 && !json_get(pod->vmi, "metadata.deletionTimestamp"))
+	if (pod->dir_fd >= 0 && wanted(pod))
 		r = keep(pod);
 	if (r < 0)
 		log_warning("%s/%s: its logs can't be kept in %s/logs: %s, ignoring",

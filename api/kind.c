@@ -93,6 +93,18 @@ const struct kind kinds[KINDS_MAX] = {
 		.plural = "nodes",
 		.singular = "node",
 		.short_names = {"no"},
+		.read_only = true,
+		.schema = &schema_plain,
+	},
+	{
+		.group = "",
+		.version = "v1",
+		.kind = "Event",
+		.plural = "events",
+		.singular = "event",
+		.short_names = {"ev"},
+		.namespaced = true,
+		.read_only = true,
 		.schema = &schema_plain,
 	},
 };

@@ -19,11 +19,12 @@ struct kind {
 	const char *short_names[3];
 	bool namespaced;
 	bool configuration; /* applied before VMs, persists, never removed by --rm */
+	bool read_only;	    /* made by the handler: shown, not written */
 	bool singleton;	    /* has no metadata.name: one per host, stored as "default" */
 	const struct schema *schema;
 };
 
-#define KINDS_MAX 8
+#define KINDS_MAX 9
 extern const struct kind kinds[KINDS_MAX];
 
 /* By a manifest's apiVersion and kind; the message of -EINVAL names the right one. */

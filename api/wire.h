@@ -20,8 +20,8 @@
  *   console   "fds": ["client"]                        attach a stream socket to the serial console
  *   shutdown  "graceSeconds": N                        ACPI until the time is over, then SIGTERM, SIGKILL
  *   kill                                               end QEMU now
- * Names of start's descriptors: "outcome", "consoleLog", "disk:NAME" , "tap:NIC:QUEUE",
- * "vhost:NIC:QUEUE", "kernel", "initrd". "outcome" is needed, "consoleLog" is a regular file open O_RDWR, a
+ * Names of start's descriptors: "outcome", "consoleLog", "qemuLog", "disk:NAME" , "tap:NIC:QUEUE",
+ * "vhost:NIC:QUEUE", "kernel", "initrd". "outcome" is needed, the logs are regular files open O_RDWR, a
  * disk's access mode is the plan's (CD-ROMs are read-only).
  * Events: "qmp" ("name": QMP event name, "data": {…}), forwarded for the few that the handler acts on
  * (SHUTDOWN, STOP, RESUME, BLOCK_IO_ERROR, GUEST_PANICKED, WATCHDOG, RESET), rate-limited.
@@ -37,6 +37,10 @@
 
 /* Longest grace period that "shutdown" takes; who wants more gets this. */
 #define WIRE_GRACE_MAX_SECONDS (366u * 24 * 3600)
+
+/* What the launcher lets its logs grow to (lib/logfile.h). */
+#define WIRE_CONSOLE_LOG_MAX (4u << 20)
+#define WIRE_QEMU_LOG_MAX    (256u << 10)
 
 /* Descriptors of virt-launcher when it is executed. */
 enum { WIRE_FD_CHANNEL = 3, WIRE_FD_LISTENER = 4 };

@@ -40,8 +40,8 @@ struct command {
 };
 
 extern const struct command command_apply, command_console, command_create, command_delete,
-	command_doctor, command_get, command_inspect, command_render, command_run, command_verify,
-	command_wait;
+	command_describe, command_doctor, command_get, command_inspect, command_logs, command_render,
+	command_run, command_verify, command_wait;
 
 /* The namespace that names without one are in. */
 const char *cli_namespace(const struct cli *cli);

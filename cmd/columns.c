@@ -7,6 +7,8 @@
 #include "api/meta.h"
 #include "lib/json.h"
 
+#define CELL_MAX 320 /* of a text that is made: a kind and a name */
+
 enum from {
 	FROM_PATH,
 	FROM_CONDITION,
@@ -15,6 +17,10 @@ enum from {
 	FROM_DELETION,
 	FROM_REASON,
 	FROM_MESSAGE,
+	FROM_LAST_SEEN,
+	FROM_FIRST_SEEN,
+	FROM_INVOLVED,
+	FROM_COUNT,
 };
 
 struct column {
@@ -57,6 +63,19 @@ static const struct column namespace_columns[] = {
 	{"AGE", FROM_AGE, NULL, false, 6},
 	{NULL},
 };
+/* kubectl's, which begin with no name */
+static const struct column event_columns[] = {
+	{"LAST SEEN", FROM_LAST_SEEN, NULL, false, 9},
+	{"TYPE", FROM_PATH, "type", false, 7},
+	{"REASON", FROM_PATH, "reason", false, 16},
+	{"OBJECT", FROM_INVOLVED, NULL, false, 30},
+	{"SOURCE", FROM_PATH, "source.component", true, 25},
+	{"MESSAGE", FROM_PATH, "message", false, 0},
+	{"FIRST SEEN", FROM_FIRST_SEEN, NULL, true, 10},
+	{"COUNT", FROM_COUNT, NULL, true, 5},
+	{"NAME", FROM_PATH, "metadata.name", true, 0},
+	{NULL},
+};
 static const struct column plain_columns[] = {
 	{"AGE", FROM_AGE, NULL, false, 6},
 	{NULL},
@@ -72,6 +91,7 @@ static const struct column *columns_of(const struct kind *k)
 		{"VirtualMachine", vm_columns},
 		{"Node", node_columns},
 		{"Namespace", namespace_columns},
+		{"Event", event_columns},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
@@ -88,7 +108,19 @@ const char *columns_condition(const json_t *object, const char *type)
 	return status ? status : "";
 }
 
-static const char *cell(const struct column *c, const json_t *object, char age[static AGE_MAX])
+/* "virtualmachineinstance/demo" */
+static const char *involved(const json_t *event, char buf[static CELL_MAX])
+{
+	const char *word = json_str(event, "involvedObject.kind");
+	const char *name = json_str(event, "involvedObject.name");
+	const struct kind *k = word ? kind_by_word(word) : NULL;
+
+	(void)snprintf(buf, CELL_MAX, "%s/%s", k ? k->singular : "", name ? name : "");
+	return buf;
+}
+
+/* A text of the object's, or one in buf. */
+static const char *cell(const struct column *c, const json_t *object, char buf[static CELL_MAX])
 {
 	const char *reason, *message;
 
@@ -98,17 +130,33 @@ static const char *cell(const struct column *c, const json_t *object, char age[s
 	case FROM_CONDITION:
 		return columns_condition(object, c->what);
 	case FROM_AGE:
-		return age_since(json_str(object, "metadata.creationTimestamp"), time(NULL), age);
+		return age_since(json_str(object, "metadata.creationTimestamp"), time(NULL), buf);
+	case FROM_LAST_SEEN:
+		return age_since(json_str(object, "lastTimestamp"), time(NULL), buf);
+	case FROM_FIRST_SEEN:
+		return age_since(json_str(object, "firstTimestamp"), time(NULL), buf);
 	case FROM_READY_NODE:
 		return str_eq(columns_condition(object, "Ready"), "True") ? "Ready" : "NotReady";
 	case FROM_DELETION:
 		return json_get(object, "metadata.deletionTimestamp") ? "Terminating" : "Active";
+	case FROM_INVOLVED:
+		return involved(object, buf);
+	case FROM_COUNT:
+		(void)snprintf(buf, CELL_MAX, "%llu",
+			       (unsigned long long)json_u64(object, "count", 1));
+		return buf;
 	case FROM_REASON:
 	case FROM_MESSAGE:
 		verdict_why(object, &reason, &message);
 		return c->from == FROM_REASON ? reason : message;
 	}
 	return "";
+}
+
+/* Of an event its object is the name. */
+static bool has_name(const struct kind *k)
+{
+	return !str_eq(k->kind, "Event");
 }
 
 #define ROOM_NAMESPACE 12
@@ -120,7 +168,8 @@ void columns_leave_room(struct table *t, const struct kind *k, bool ns, bool wid
 
 	if (ns)
 		table_widen(t, n++, ROOM_NAMESPACE);
-	table_widen(t, n++, ROOM_NAME);
+	if (has_name(k))
+		table_widen(t, n++, ROOM_NAME);
 	for (const struct column *c = columns_of(k); c->title; c++)
 		if (wide || !c->wide)
 			table_widen(t, n++, c->room);
@@ -128,15 +177,21 @@ void columns_leave_room(struct table *t, const struct kind *k, bool ns, bool wid
 
 char *columns_text(const struct kind *k, bool wide, const json_t *object)
 {
-	char *all = xstrdup("");
-	char age[AGE_MAX];
+	/* an event that is counted again is another row, though only its ages differ */
+	const char *last = json_str(object, "lastTimestamp");
+	char *all = xasprintf("%s%llu", last ? last : "",
+			      (unsigned long long)json_u64(object, "count", 0));
 
 	for (const struct column *c = columns_of(k); c->title; c++) {
-		char *more;
+		bool age = c->from == FROM_AGE || c->from == FROM_LAST_SEEN ||
+			   c->from == FROM_FIRST_SEEN;
+		char buf[CELL_MAX], *more;
+		const char *text;
 
-		if (c->from == FROM_AGE || (c->wide && !wide))
+		if (age || (c->wide && !wide))
 			continue;
-		more = xasprintf("%s\n%s", all, cell(c, object, age) ? cell(c, object, age) : "");
+		text = cell(c, object, buf);
+		more = xasprintf("%s\n%s", all, text ? text : "");
 		free(all);
 		all = more;
 	}
@@ -150,7 +205,8 @@ void columns_begin(struct table *t, const struct kind *k, bool ns, bool wide)
 
 	if (ns)
 		titles[n++] = "NAMESPACE";
-	titles[n++] = "NAME";
+	if (has_name(k))
+		titles[n++] = "NAME";
 	for (const struct column *c = columns_of(k); c->title; c++)
 		if (wide || !c->wide)
 			titles[n++] = c->title;
@@ -161,14 +217,17 @@ void columns_begin(struct table *t, const struct kind *k, bool ns, bool wide)
 void columns_row(struct table *t, const struct kind *k, bool ns, bool wide, const json_t *object)
 {
 	const char *texts[TABLE_COLUMNS];
-	char age[AGE_MAX];
+	char bufs[TABLE_COLUMNS][CELL_MAX];
 	size_t n = 0;
 
 	if (ns)
 		texts[n++] = object_namespace(object);
-	texts[n++] = object_name(object)[0] ? object_name(object) : "default";
+	if (has_name(k))
+		texts[n++] = object_name(object)[0] ? object_name(object) : "default";
 	for (const struct column *c = columns_of(k); c->title; c++)
-		if (wide || !c->wide)
-			texts[n++] = cell(c, object, age);
+		if (wide || !c->wide) {
+			texts[n] = cell(c, object, bufs[n]);
+			n++;
+		}
 	table_row(t, texts);
 }

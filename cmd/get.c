@@ -31,6 +31,12 @@ static bool is_table(const struct get *g)
 	return g->cli->output == OUTPUT_TABLE || g->cli->output == OUTPUT_WIDE;
 }
 
+/* That one of these has become too old is no news. */
+static bool is_event(const struct get *g)
+{
+	return str_eq(g->target.kind->kind, "Event");
+}
+
 /* While watching: would the same row be printed again? */
 static bool is_shown(struct get *g, const json_t *object)
 {
@@ -128,6 +134,10 @@ static void on_change(void *arg, enum follow_what what, json_t *object, const st
 		(void)sd_event_exit(g->event, 0);
 		return;
 	}
+	if (what == FOLLOW_DELETED && is_event(g)) {
+		(void)json_object_del(g->shown, object_uid(object));
+		return;
+	}
 	if (object)
 		show(g, object);
 	if (g->headed && what != FOLLOW_LISTED)
@@ -205,7 +215,7 @@ const struct command command_get = {
 	"usage: virtpod get KIND [NAME…] | KIND/NAME…  [-A] [-w] [-o FORM]\n"
 	"\n"
 	"Kinds: vmi, vm, net-attach-def, kubevirt, hyperconverged, kubeletconfiguration,\n"
-	"namespace, node.\n"
+	"namespace, node, event.\n"
 	"\n"
 	"  -A, --all-namespaces  of all namespaces\n"
 	"  -w, --watch           and go on showing what changes\n"

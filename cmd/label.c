@@ -9,8 +9,8 @@
 #include <string.h>
 
 #define KINDS                                                                                      \
-	"vmi, vm, net-attach-def, kubevirt, hyperconverged, kubeletconfiguration, namespace or "   \
-	"node"
+	"vmi, vm, net-attach-def, kubevirt, hyperconverged, kubeletconfiguration, namespace, "     \
+	"node or event"
 
 const char *label_kind(const struct kind *k)
 {

@@ -49,6 +49,11 @@ void table_fix(struct table *t)
 	t->fixed = true;
 }
 
+void table_indent(struct table *t, unsigned blanks)
+{
+	t->indent = blanks;
+}
+
 void table_row(struct table *t, const char *const *texts)
 {
 	t->cells = xrealloc(t->cells, (t->rows + 1) * t->columns, sizeof(char *));
@@ -72,6 +77,7 @@ static void print_row(const struct table *t, char *const *cells, FILE *to)
 	/* no blanks behind the last text of a line */
 	while (last > 1 && !cells[last - 1][0])
 		last--;
+	(void)fprintf(to, "%*s", (int)t->indent, "");
 	for (size_t i = 0; i < last; i++) {
 		size_t own = text_width(cells[i]);
 		size_t pad = GAP + (own < t->width[i] ? t->width[i] - own : 0);

@@ -17,6 +17,7 @@ struct table {
 	char **cells;		     /* owned; rows that wait, one after the other */
 	size_t rows;
 	bool fixed;
+	unsigned indent; /* blanks before each row */
 };
 
 void table_init(struct table *t, size_t columns);
@@ -28,6 +29,7 @@ void table_row(struct table *t, const char *const *texts);
 /* A column is at least so wide. */
 void table_widen(struct table *t, size_t column, size_t width);
 void table_fix(struct table *t);
+void table_indent(struct table *t, unsigned blanks);
 
 /* Print the waiting rows and forget them; the widths stay, so that later rows line up. */
 void table_flush(struct table *t, FILE *to);

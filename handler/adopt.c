@@ -8,6 +8,8 @@
 #include "handler/leftovers.h"
 #include "handler/pins.h"
 #include "handler/poddir.h"
+#include "handler/podevents.h"
+#include "handler/podlog.h"
 #include "handler/proc.h"
 #include "handler/realtime.h"
 #include "handler/status.h"
@@ -40,8 +42,9 @@ static struct pod *revive(struct handler *h, struct store_pod *record)
 	if (store_get(h->store, VMI_KIND, record->ns, record->name, &vmi, &err) < 0 ||
 	    !str_eq(json_str(vmi, "metadata.uid"), record->uid)) {
 		json_decref(vmi); /* the object went: what is left of it is undone all the same */
-		vmi = json_pack("{s:{s:s, s:s, s:s}}", "metadata", "uid", record->uid, "namespace",
-				record->ns, "name", record->name);
+		vmi = json_pack("{s:s, s:s, s:{s:s, s:s, s:s}}", "apiVersion", "kubevirt.io/v1",
+				"kind", "VirtualMachineInstance", "metadata", "uid", record->uid,
+				"namespace", record->ns, "name", record->name);
 	}
 	status = vmi_status(h, vmi);
 	pod = pod_new(h, vmi, status);
@@ -65,8 +68,10 @@ static void give_up(struct pod *pod, const struct err *err)
 	if (pod->state == POD_UNDOING)
 		return;
 	log_warning("%s/%s: not adopted: %s", pod->record.ns, pod->record.name, err->msg);
-	if (pod->state == POD_STARTING)
+	if (pod->state == POD_STARTING) {
 		pod->failure = *err;
+		pod_event_warning(pod, "SyncFailed", err->msg);
+	}
 	if (pod->state != POD_STARTING && pod->exit_source) {
 		launcher_kill(pod);
 		return;
@@ -206,6 +211,7 @@ int adopt_all(struct handler *h, struct err *err)
 		store_pod_done(&records[i]);
 	free(records);
 	leftovers_remove(h);
+	podlog_drop_orphans(h);
 	if (cpuset_apply_shared(h, &shared) < 0)
 		log_error("%s", shared.msg);
 	return 0;

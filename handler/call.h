@@ -24,7 +24,8 @@ struct call {
 	const char *grace_period_seconds;
 	const char *propagation_policy;
 	const char *dry_run;
-	bool watch;
+	const char *container, *tail_lines;
+	bool watch, follow;
 };
 
 /* The body, JSON or YAML, as one object; 0, or the HTTP code with a Status in *ret_status. */

@@ -99,7 +99,7 @@ json_t *discovery_groups(void)
 
 static json_t *verbs(const struct kind *k)
 {
-	if (str_eq(k->kind, "Node"))
+	if (k->read_only)
 		return json_pack("[s,s,s]", "get", "list", "watch");
 	if (k->configuration)
 		return json_pack("[s,s,s,s,s,s]", "create", "delete", "get", "list", "update",
@@ -145,6 +145,7 @@ json_t *discovery_resources(const char *group, const char *version)
 		add_subresource(list, "console");
 	if (str_eq(group, SUBRESOURCES_VIRTPOD)) {
 		add_subresource(list, "inspect");
+		add_subresource(list, "log");
 		add_subresource(list, "verify");
 	}
 	return json_pack("{s:s, s:s, s:s, s:o}", "kind", "APIResourceList", "apiVersion", "v1",

@@ -5,6 +5,7 @@
 #include "handler/console.h"
 #include "handler/discovery.h"
 #include "handler/k8s_status.h"
+#include "handler/logstream.h"
 #include "handler/objects.h"
 #include "handler/report.h"
 #include "handler/stream.h"
@@ -33,7 +34,10 @@ static void fill_call(struct request *r, const char *path, struct call *ret)
 		.grace_period_seconds = request_query(r, "gracePeriodSeconds"),
 		.propagation_policy = request_query(r, "propagationPolicy"),
 		.dry_run = request_query(r, "dryRun"),
+		.container = request_query(r, "container"),
+		.tail_lines = request_query(r, "tailLines"),
 		.watch = flag(request_query(r, "watch")),
+		.follow = flag(request_query(r, "follow")),
 	};
 	route_parse(path, &ret->route);
 }
@@ -69,6 +73,7 @@ static unsigned get(struct server *s, const struct call *c, json_t **ret)
 	case ROUTE_NOWHERE:
 	case ROUTE_HEALTH:
 	case ROUTE_CONSOLE:
+	case ROUTE_LOG:
 		break;
 	}
 	return k8s_no_such_path(ret);
@@ -108,6 +113,8 @@ enum MHD_Result dispatch(struct request *r, const char *method, const char *path
 		return MHD_YES;
 	if (reads && c.route.to == ROUTE_COLLECTION && c.watch)
 		return stream_request(r, &c);
+	if (reads && c.route.to == ROUTE_LOG)
+		return logstream_request(r, &c);
 	code = answer(r->s, method, &c, &object);
 	return reply_json(r, code, object);
 }

@@ -4,6 +4,7 @@
 #include "handler/cpuset.h"
 #include "handler/kthreads.h"
 #include "handler/pins.h"
+#include "handler/podevents.h"
 #include "handler/status.h"
 
 #include "lib/json.h"
@@ -60,30 +61,40 @@ static void complain(struct pod *pod, const char *reason, const struct err *why)
 		    why->msg);
 	status_set_condition(pod->status, CONDITION, "False", reason, why->msg);
 	pod_publish(pod);
+	pod_event_warning(pod, reason, why->msg);
+}
+
+/* As cgroup_pod_repair, which it tells of. */
+static int repair(struct pod *pod, struct err *err)
+{
+	cpu_set_t vcpus, shared;
+	int r;
+
+	CPU_ZERO(&vcpus);
+	for (unsigned i = 0; i < pod->cpus.n_vcpus; i++)
+		CPU_SET(pod->cpus.vcpu[i], &vcpus);
+	r = cgroup_pod_repair(pod->h->cgroups, pod->record.uid, &pod->cpus.emulator, &vcpus, err);
+	if (r != 1)
+		return r;
+	log_warning("%s/%s: its partition was made invalid by somebody: repaired", pod->record.ns,
+		    pod->record.name);
+	pod_event_warning(pod, "PartitionRepaired",
+			  "its partition was made invalid by somebody: repaired");
+	/* 6.1 resets masks of the root group's threads, too */
+	if (pod->h->has.kvm && cpuset_shared(pod->h, &shared, NULL) == 0)
+		kthreads_confine(&shared);
+	return r;
 }
 
 void exclusive_check(struct pod *pod)
 {
 	struct err partition = {0}, pins = {0};
-	cpu_set_t vcpus, shared;
 	int r, q;
 
 	if (!pod->plan || !pod->plan->dedicated_cpus ||
 	    (pod->state != POD_STARTING && pod->state != POD_RUNNING))
 		return;
-	CPU_ZERO(&vcpus);
-	for (unsigned i = 0; i < pod->cpus.n_vcpus; i++)
-		CPU_SET(pod->cpus.vcpu[i], &vcpus);
-	r = cgroup_pod_repair(pod->h->cgroups, pod->record.uid, &pod->cpus.emulator, &vcpus,
-			      &partition);
-	if (r == 1) {
-		log_warning("%s/%s: its partition was made invalid by somebody: repaired",
-			    pod->record.ns, pod->record.name);
-		/* 6.1 resets masks of the root group's threads, too */
-		if (pod->h->has.kvm && cpuset_shared(pod->h, &shared, &pins) == 0)
-			kthreads_confine(&shared);
-		err_clear(&pins);
-	}
+	r = repair(pod, &partition);
 	if (r >= 0 && watch_again(pod, &partition) < 0)
 		r = partition.code;
 	q = pins_repair(pod, &pins);
@@ -97,6 +108,7 @@ void exclusive_check(struct pod *pod)
 		log_info("%s/%s: its CPUs are its own again", pod->record.ns, pod->record.name);
 		status_remove_condition(pod->status, CONDITION);
 		pod_publish(pod);
+		pod_event(pod, "Exclusive", "its CPUs are its own again");
 	}
 }
 

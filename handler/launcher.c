@@ -2,6 +2,7 @@
 #include "handler/launcher.h"
 
 #include "handler/channel.h"
+#include "handler/podevents.h"
 
 #include "lib/json.h"
 #include "lib/log.h"
@@ -17,10 +18,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#define LOG_LINES_PER_SECOND 20
-#define LOG_READS_PER_SECOND                                                                       \
-	64 /* a pipe that is never empty must not keep the loop from the rest */
 
 /* --- exit ------------------------------------------------------------------------------------ */
 
@@ -118,73 +115,6 @@ void launcher_kill(struct pod *pod)
 		log_error("%s/%s: kill: %s", pod->record.ns, pod->record.name, strerror(errno));
 }
 
-/* --- log ------------------------------------------------------------------------------------- */
-
-static void log_line(struct pod *pod, const char *line)
-{
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts); /* can't fail for this clock */
-	if ((uint64_t)ts.tv_sec != pod->log_second) {
-		pod->log_second = (uint64_t)ts.tv_sec;
-		pod->log_lines = 0;
-	}
-	pod->log_lines++;
-	if (pod->log_lines <= LOG_LINES_PER_SECOND)
-		log_info("%s/%s: %s", pod->record.ns, pod->record.name, line);
-	else if (pod->log_lines == LOG_LINES_PER_SECOND + 1)
-		log_info("%s/%s: more lines in this second, ignoring", pod->record.ns,
-			 pod->record.name);
-}
-
-static void log_lines(struct pod *pod, char *text)
-{
-	char *save = NULL;
-
-	for (char *l = strtok_r(text, "\n", &save); l; l = strtok_r(NULL, "\n", &save))
-		log_line(pod, l);
-}
-
-static int on_log(sd_event_source *source, int fd, uint32_t revents, void *userdata)
-{
-	struct pod *pod = userdata;
-	char buf[1024];
-	ssize_t n = read(fd, buf, sizeof buf - 1);
-
-	(void)revents;
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return 0;
-	if (n <= 0) {
-		(void)sd_event_source_set_enabled(source, SD_EVENT_OFF);
-		return 0;
-	}
-	buf[n] = 0;
-	for (ssize_t i = 0; i < n; i++)
-		if (!buf[i])
-			buf[i] = ' ';
-	log_lines(pod, buf);
-	return 0;
-}
-
-int launcher_watch_log(struct pod *pod, int fd_consume, struct err *err)
-{
-	int r = fcntl(fd_consume, F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
-
-	if (r == 0)
-		r = sd_event_add_io(pod->h->event, &pod->log_source, fd_consume, EPOLLIN, on_log,
-				    pod);
-	if (r < 0) {
-		(void)fd_close(fd_consume);
-		return err_errno(err, r, "launcher's log");
-	}
-	(void)sd_event_source_set_io_fd_own(pod->log_source, true);
-	r = sd_event_source_set_ratelimit(pod->log_source, 1000000, LOG_READS_PER_SECOND);
-	if (r < 0)
-		return err_errno(err, r, "launcher's log");
-	(void)sd_event_source_set_description(pod->log_source, "launcher log");
-	return 0;
-}
-
 /* --- channel --------------------------------------------------------------------------------- */
 
 static void on_event(void *arg, const json_t *event)
@@ -194,6 +124,7 @@ static void on_event(void *arg, const json_t *event)
 
 	if (name)
 		log_debug("%s/%s: QMP event %.40s", pod->record.ns, pod->record.name, name);
+	pod_event_qmp(pod, event);
 }
 
 /* A process that ends closes its descriptors a moment before its pidfd tells. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The handler's side of one launcher's life: its exit (by pidfd, child or not), its log lines, the
- * channel to it, and what happens when any of them ends. The launcher is hostile: its words go to the
- * log cleaned and rate-limited, its silence ends in SIGKILL to the pod's PID 1.
+ * The handler's side of one launcher's life: its exit (by pidfd, child or not), the
+ * channel to it, and what happens when any of them ends. The launcher is hostile:
+ * its silence ends in SIGKILL to the pod's PID 1.
  */
 #pragma once
 
@@ -16,9 +16,6 @@ int launcher_watch_exit(struct pod *pod, struct err *err);
  * launcher keeps silent.
  */
 int launcher_watch_qemu(struct pod *pod, struct err *err);
-
-/* Log the lines that come from this pipe; consumed. */
-int launcher_watch_log(struct pod *pod, int fd_consume, struct err *err);
 
 /* Use this socket as the pod's channel; consumed. */
 int launcher_set_channel(struct pod *pod, int fd_consume, struct err *err);

@@ -2,6 +2,7 @@
 #include "handler/loop.h"
 
 #include "handler/pod.h"
+#include "handler/podlog.h"
 #include "handler/reconcile.h"
 #include "handler/status.h"
 #include "handler/vmi.h"
@@ -44,6 +45,7 @@ static void remove_object(struct handler *h, const json_t *vmi)
 	err_clear(&err);
 	if (store_status_put(h->store, json_str(vmi, "metadata.uid"), NULL, &err) < 0)
 		log_error("%s", err.msg);
+	podlog_drop(h, json_str(vmi, "metadata.uid"));
 	(void)json_object_del(h->refused, json_str(vmi, "metadata.uid")); /* may not be there */
 	(void)snprintf(version, sizeof version, "%llu",
 		       (unsigned long long)store_version(h->store));

@@ -53,7 +53,7 @@ int namespace_in_use(struct handler *h, const char *name, const char **ret, stru
 	for (size_t i = 0; !found && i < KINDS_MAX; i++) {
 		_cleanup_json_ json_t *list = NULL;
 
-		if (!kinds[i].namespaced)
+		if (!kinds[i].namespaced || kinds[i].read_only)
 			continue;
 		r = object_list(h, &kinds[i], name, &list, err);
 		if (r < 0)

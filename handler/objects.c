@@ -15,11 +15,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-bool objects_read_only(const struct kind *k)
-{
-	return str_eq(k->kind, "Node");
-}
-
 unsigned objects_get(const struct call *c, json_t **ret)
 {
 	const struct route *to = &c->route;
@@ -38,8 +33,7 @@ static json_t *selected(const json_t *list, const struct selector *s)
 	size_t i;
 
 	json_array_foreach (list, i, object)
-		if (selector_matches(s, object_namespace(object), object_name(object),
-				     json_get(object, "metadata.labels")))
+		if (selector_matches(s, object))
 			(void)json_array_append(items, object);
 	return items;
 }
@@ -52,7 +46,7 @@ unsigned objects_list(const struct call *c, json_t **ret)
 	char version[24], api_version[64];
 	struct err err = {0};
 
-	if (selector_parse(c->label_selector, c->field_selector, &s, &err) < 0)
+	if (selector_parse(k, c->label_selector, c->field_selector, &s, &err) < 0)
 		return k8s_bad_request(ret, "%s", err.msg);
 	if (object_list(c->h, k, c->route.ns[0] ? c->route.ns : NULL, &list, &err) < 0)
 		return k8s_internal(ret, &err);

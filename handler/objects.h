@@ -18,6 +18,3 @@ unsigned objects_check_config(const struct call *c, const json_t *object, json_t
 
 /* After a write: configuration is read again, and the reconcile round runs. */
 void objects_changed(const struct call *c);
-
-/* Is this kind only shown, not stored? */
-bool objects_read_only(const struct kind *k);

@@ -3,6 +3,7 @@
  * DELETE: configuration goes at once; a VMI or VM is marked and goes when nothing of it is left (the
  * reconcile round). DeleteOptions come in the body or in the query, as Kubernetes takes them.
  */
+#include "handler/events.h"
 #include "handler/k8s_status.h"
 #include "handler/namespaces.h"
 #include "handler/objects.h"
@@ -142,7 +143,7 @@ unsigned objects_delete(const struct call *c, json_t **ret)
 	unsigned code;
 	int r = 0;
 
-	if (objects_read_only(k))
+	if (k->read_only)
 		return k8s_no_such_method(ret);
 	code = objects_get(c, &object);
 	if (code != 200) {
@@ -162,6 +163,8 @@ unsigned objects_delete(const struct call *c, json_t **ret)
 		r = object_mark_deleted(c->h, k, object, options.grace, &err);
 	if (r < 0)
 		return k8s_internal(ret, &err);
+	if (!options.dry_run && str_eq(k->kind, "Namespace"))
+		events_drop(c->h, c->route.name);
 	if (!options.dry_run)
 		objects_changed(c);
 	*ret = TAKE_PTR(object);

@@ -111,7 +111,7 @@ unsigned objects_create(const struct call *c, json_t **ret)
 	unsigned code;
 	int r;
 
-	if (objects_read_only(k))
+	if (k->read_only)
 		return k8s_no_such_method(ret);
 	code = call_dry_run(c, NULL, &dry, ret);
 	if (code)
@@ -228,7 +228,7 @@ unsigned objects_replace(const struct call *c, json_t **ret)
 	bool dry = false;
 	unsigned code;
 
-	if (objects_read_only(k))
+	if (k->read_only)
 		return k8s_no_such_method(ret);
 	code = objects_get(c, &old);
 	if (code != 200) {

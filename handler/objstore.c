@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "handler/objstore.h"
 
+#include "handler/events.h"
 #include "handler/namespaces.h"
 #include "handler/node.h"
 #include "handler/status.h"
@@ -27,6 +28,11 @@ static bool is_node(const struct kind *k)
 	return str_eq(k->kind, "Node");
 }
 
+static bool is_event(const struct kind *k)
+{
+	return str_eq(k->kind, "Event");
+}
+
 /* Namespace as the store has it: "" for cluster-wide kinds. */
 static const char *ns_of(const struct kind *k, const json_t *object)
 {
@@ -46,6 +52,8 @@ int object_load(struct handler *h, const struct kind *k, const char *ns, const c
 		*ret = node_object(h);
 		return 0;
 	}
+	if (is_event(k))
+		return events_load(h, ns, name, ret, err);
 	r = store_get(h->store, object_key(k, key), ns, name, &body, err);
 	if (r == 0)
 		*ret = vmi_join(h, body);
@@ -65,6 +73,8 @@ int object_list(struct handler *h, const struct kind *k, const char *ns, json_t 
 		*ret_array = json_pack("[o]", node_object(h));
 		return 0;
 	}
+	if (is_event(k))
+		return events_list(h, ns, ret_array, err);
 	r = store_list(h->store, object_key(k, key), ns, &bodies, err);
 	if (r < 0)
 		return r;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Objects of any kind between the store and who asks: read whole (with their status), written with
- * their metadata, and every write told to the watchers. The virtual Node is read here like the others.
+ * their metadata, and every write told to the watchers. The virtual Node and events are read here like the others.
  */
 #pragma once
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "handler/pins.h"
 
+#include "handler/podevents.h"
+
 #include "lib/cpus.h"
 #include "lib/log.h"
 #include "lib/util.h"
@@ -132,8 +134,11 @@ int pins_repair(struct pod *pod, struct err *err)
 		r = each_thread(pod, pod->qemu_pid, &dedicated, place_stray, err);
 	if (r == 0)
 		r = pins_verify(pod, err);
-	if (r == 0)
-		log_warning("%s/%s: drift: %s: repaired", pod->record.ns, pod->record.name,
-			    drift.msg);
+	if (r == 0) {
+		_cleanup_free_ char *text = xasprintf("drift: %s: repaired", drift.msg);
+
+		log_warning("%s/%s: %s", pod->record.ns, pod->record.name, text);
+		pod_event_warning(pod, "PinsRepaired", text);
+	}
 	return r;
 }

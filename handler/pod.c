@@ -6,6 +6,8 @@
 #include "handler/images.h"
 #include "handler/launcher.h"
 #include "handler/loop.h"
+#include "handler/ownlog.h"
+#include "handler/podevents.h"
 #include "handler/status.h"
 #include "handler/vmi.h"
 
@@ -41,7 +43,7 @@ struct pod *pod_new(struct handler *h, const json_t *vmi, const json_t *status)
 	pod->record.uid = xstrdup(json_str(vmi, "metadata.uid"));
 	pod->record.ns = xstrdup(json_str(vmi, "metadata.namespace"));
 	pod->record.name = xstrdup(json_str(vmi, "metadata.name"));
-	pod->dir_fd = pod->netns_fd = pod->pidfd = -1;
+	pod->dir_fd = pod->netns_fd = pod->pidfd = pod->log.fd = -1;
 	pod->next = h->pods;
 	h->pods = pod;
 	return pod;
@@ -78,6 +80,7 @@ void pod_free(struct pod *pod)
 	sd_event_source_disable_unref(pod->qemu_source);
 	sd_event_source_disable_unref(pod->retry_timer);
 	sd_event_source_disable_unref(pod->log_source);
+	logfile_done(&pod->log);
 	for (unsigned i = 0; i < pod->n_fds; i++)
 		(void)fd_close(pod->fds[i].fd);
 	free(pod->fds);
@@ -127,6 +130,7 @@ static enum log_level pod_level(const struct pod *pod)
 
 void pod_start(struct pod *pod)
 {
+	ownlog_bound(pod->h);
 	pod->state = POD_STARTING;
 	pod->record.step = 0;
 	pod->start_began = now_us();
@@ -166,6 +170,7 @@ static void walk_forward(struct pod *pod)
 	log_info("%s/%s: running, %llu ms after its start", pod->record.ns, pod->record.name,
 		 (unsigned long long)(now_us() - pod->start_began) / 1000);
 	pod_set_phase(pod, "Running");
+	pod_event(pod, "Started", "VirtualMachineInstance started.");
 	handler_kick(pod->h); /* it may have been deleted meanwhile */
 }
 
@@ -198,6 +203,7 @@ void pod_fail(struct pod *pod, const struct err *err)
 									  : LOG_LEVEL_WARNING,
 		  "%s/%s: step '%s' failed: %s", pod->record.ns, pod->record.name,
 		  pod_steps[pod->record.step].name, err->msg);
+	pod_event_failed(pod);
 	pod_end(pod);
 }
 
@@ -219,6 +225,8 @@ static void finish(struct pod *pod)
 		log_error("%s", err.msg);
 	status_set_end(pod->status, &pod->outcome, &pod->failure, pod->refused, pod->grace_seconds);
 	pod_publish(pod);
+	if (!pod->failure.code)
+		pod_event_stopped(pod);
 	log_write(pod_level(pod), "%s/%s: everything of it is gone", pod->record.ns,
 		  pod->record.name);
 	if (refused)
@@ -262,6 +270,7 @@ static void undo_later(struct pod *pod, const char *step, const struct err *err)
 		status_set_condition(pod->status, "Ready", "False", "GuestNotRunning",
 				     "the guest has ended, its pod can't be removed yet");
 		pod_publish(pod);
+		pod_event_warning(pod, "FailedDelete", text);
 	}
 	pod->retry_timer = sd_event_source_disable_unref(pod->retry_timer);
 	if (sd_event_add_time_relative(pod->h->event, &pod->retry_timer, CLOCK_MONOTONIC,
@@ -337,6 +346,10 @@ void pod_shutdown(struct pod *pod, uint32_t grace_seconds)
 	if (pod->state == POD_UNDOING ||
 	    (pod->state == POD_STOPPING && grace_seconds >= pod->grace_seconds))
 		return;
+	if (grace_seconds && pod->state == POD_RUNNING)
+		pod_event(pod, "ShuttingDown", "Signaled Graceful Shutdown");
+	else
+		pod_event(pod, "Deleted", "Signaled Deletion");
 	if (pod->state == POD_STARTING) {
 		(void)err_set(&err, -ECANCELED, "deleted while it started");
 		pod_fail(pod, &err);

@@ -14,6 +14,7 @@
 #include "api/plan.h"
 #include "cpu/allocator.h"
 #include "lib/err.h"
+#include "lib/logfile.h"
 
 #include <jansson.h>
 
@@ -59,8 +60,10 @@ struct pod {
 		*retry_timer; /* step cpus waits for other roots; an undo for what resists */
 	unsigned retries;
 	sd_event_source *log_source;
-	uint64_t log_second; /* the second that log_lines counts in */
-	unsigned log_lines;
+	struct logfile log;  /* launcher.log in its directory (handler/podlog.h) */
+	char log_part[1024]; /* of a line that is not whole yet */
+	size_t log_part_len;
+	unsigned log_lines; /* of it that are in the handler's own log, too */
 	sd_event_source *partition_source, *vcpu_partition_source; /* handler/exclusive.c */
 	sd_event_source *exclusive_retry;
 	bool reconnected;	 /* the channel broke once, without cause */

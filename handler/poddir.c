@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <sys/mount.h>
 
-/* The console log is at most 4 MiB (launcher/conlog.h), the outcome one page. */
+/* The logs are at most 4.5 MiB (api/wire.h, handler/podlog.h), the outcome one page. */
 #define PODDIR_OPTIONS "mode=0700,size=5m,nr_inodes=16"
 
 int poddir_create(struct handler *h, const char *uid, int *ret_fd, struct err *err)

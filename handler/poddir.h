@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * run/pods/UID: a small tmpfs of the pod's own, so that what a launcher writes there (its outcome) is
- * bounded by the kernel. In it: launcher.sock (the launcher listens), outcome, console.log.
+ * bounded by the kernel. In it: launcher.sock (the launcher listens), outcome, and
+ * the logs (handler/podlog.h).
  */
 #pragma once
 

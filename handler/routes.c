@@ -69,6 +69,8 @@ static void subresource(const struct parts *p, size_t i, struct route *r)
 		r->to = ROUTE_INSPECT;
 	else if (ours && is(p, i + 4, "verify"))
 		r->to = ROUTE_VERIFY;
+	else if (ours && is(p, i + 4, "log"))
+		r->to = ROUTE_LOG;
 }
 
 /* [namespaces/NS/]PLURAL[/NAME] from part `i` on. */

@@ -23,6 +23,7 @@ enum route_to {
 	ROUTE_CONSOLE,
 	ROUTE_INSPECT,
 	ROUTE_VERIFY,
+	ROUTE_LOG,
 };
 
 struct route {

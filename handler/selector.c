@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "handler/selector.h"
 
+#include "api/meta.h"
+#include "lib/json.h"
 #include "lib/util.h"
 
 #include <errno.h>
@@ -154,7 +156,50 @@ static int parse_terms(const char *text, bool sets, struct term *terms, size_t *
 	}
 }
 
-int selector_parse(const char *labels, const char *fields, struct selector **ret, struct err *err)
+/* Fields of events, by the names that Kubernetes gives them. */
+static const struct {
+	const char *field, *path;
+} event_fields[] = {
+	{"involvedObject.kind", "involvedObject.kind"},
+	{"involvedObject.namespace", "involvedObject.namespace"},
+	{"involvedObject.name", "involvedObject.name"},
+	{"involvedObject.uid", "involvedObject.uid"},
+	{"involvedObject.apiVersion", "involvedObject.apiVersion"},
+	{"involvedObject.resourceVersion", "involvedObject.resourceVersion"},
+	{"involvedObject.fieldPath", "involvedObject.fieldPath"},
+	{"reason", "reason"},
+	{"type", "type"},
+	{"source", "source.component"},
+	{"reportingComponent", "reportingComponent"},
+};
+
+static const char *event_path(const char *field)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(event_fields); i++)
+		if (str_eq(event_fields[i].field, field))
+			return event_fields[i].path;
+	return NULL;
+}
+
+static int check_field(const struct kind *k, const char *field, struct err *err)
+{
+	bool event = str_eq(k->kind, "Event");
+
+	if (str_eq(field, "metadata.name") || str_eq(field, "metadata.namespace") ||
+	    (event && event_path(field)))
+		return 0;
+	return err_set(
+		err, -EINVAL,
+		"field label not supported: %.100s; metadata.name%s metadata.namespace%s are",
+		field, event ? "," : " and",
+		event ? ", involvedObject.{kind,namespace,name,uid,apiVersion,"
+			"resourceVersion,fieldPath}, reason, type, source and "
+			"reportingComponent"
+		      : "");
+}
+
+int selector_parse(const struct kind *k, const char *labels, const char *fields,
+		   struct selector **ret, struct err *err)
 {
 	_cleanup_(selector_freep) struct selector *s = xcalloc(1, sizeof *s);
 	int r = parse_terms(labels, /* sets= */ true, s->labels, &s->n_labels, err);
@@ -168,15 +213,11 @@ int selector_parse(const char *labels, const char *fields, struct selector **ret
 		err_prefix(err, "fieldSelector");
 		return r;
 	}
-	for (size_t i = 0; i < s->n_fields; i++)
-		if (!str_eq(s->fields[i].key, "metadata.name") &&
-		    !str_eq(s->fields[i].key, "metadata.namespace"))
-			return err_set(err, -EINVAL,
-				       "field label not supported: %.100s; metadata.name and "
-				       "metadata.namespace are",
-				       s->fields[i].key);
-	*ret = TAKE_PTR(s);
-	return 0;
+	for (size_t i = 0; r == 0 && i < s->n_fields; i++)
+		r = check_field(k, s->fields[i].key, err);
+	if (r == 0)
+		*ret = TAKE_PTR(s);
+	return r;
 }
 
 static bool term_matches(const struct term *t, const char *value)
@@ -197,16 +238,51 @@ static bool term_matches(const struct term *t, const char *value)
 	return found == (t->op == OP_IN);
 }
 
-bool selector_matches(const struct selector *s, const char *ns, const char *name,
-		      const json_t *labels)
+/* As Kubernetes has it, a field that is absent is an empty text. */
+static const char *field_value(const json_t *object, const char *field)
 {
+	const char *value;
+
+	if (str_eq(field, "metadata.name"))
+		return object_name(object);
+	if (str_eq(field, "metadata.namespace"))
+		return object_namespace(object);
+	value = json_str(object, event_path(field));
+	return value ? value : "";
+}
+
+bool selector_matches(const struct selector *s, const json_t *object)
+{
+	const json_t *labels = json_get(object, "metadata.labels");
+
 	for (size_t i = 0; i < s->n_labels; i++)
 		if (!term_matches(&s->labels[i],
 				  json_string_value(json_object_get(labels, s->labels[i].key))))
 			return false;
 	for (size_t i = 0; i < s->n_fields; i++)
-		if (!term_matches(&s->fields[i],
-				  str_eq(s->fields[i].key, "metadata.name") ? name : ns))
+		if (!term_matches(&s->fields[i], field_value(object, s->fields[i].key)))
 			return false;
 	return true;
+}
+
+static void keep(json_t *to, const json_t *from, const char *path)
+{
+	json_t *value = json_get(from, path);
+
+	if (value)
+		(void)json_path_set(to, path, json_deep_copy(value));
+}
+
+json_t *selector_part(const json_t *object)
+{
+	json_t *part = json_object();
+
+	keep(part, object, "metadata.name");
+	keep(part, object, "metadata.namespace");
+	keep(part, object, "metadata.labels");
+	if (!json_object_get(object, "involvedObject"))
+		return part;
+	for (size_t i = 0; i < ARRAY_SIZE(event_fields); i++)
+		keep(part, object, event_fields[i].path);
+	return part;
 }

@@ -55,7 +55,7 @@ static int find_network(const char *ns_name, struct network *ret, void *arg, str
 /* Everything that "start" hands over has to fit one frame. */
 static int check_descriptors(const struct plan *plan, struct err *err)
 {
-	unsigned n = 4 + plan->n_disks; /* kernel, initrd, outcome, console log */
+	unsigned n = 5 + plan->n_disks; /* kernel, initrd, outcome, two logs */
 
 	for (unsigned i = 0; i < plan->n_nics; i++)
 		n += plan->nics[i].queues * (plan->nics[i].vhost ? 2 : 1);

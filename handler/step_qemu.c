@@ -10,6 +10,7 @@
 #include "handler/kthreads.h"
 #include "handler/launcher.h"
 #include "handler/pins.h"
+#include "handler/podevents.h"
 #include "handler/realtime.h"
 #include "handler/threads.h"
 
@@ -44,6 +45,8 @@ int step_qemu(struct pod *pod, struct err *err)
 
 	if (r == 0 && pod->plan->serial_log)
 		r = add_file(pod, "console.log", "consoleLog", err);
+	if (r == 0)
+		r = add_file(pod, "qemu.log", "qemuLog", err);
 	if (r < 0)
 		return r;
 	assert(pod->n_fds <= SOCK_MAX_FDS); /* step plan has counted them */
@@ -64,8 +67,10 @@ int step_qemu(struct pod *pod, struct err *err)
 int step_pin(struct pod *pod, struct err *err)
 {
 	cpu_set_t shared;
-	int r = pins_set(pod, err);
+	int r;
 
+	pod_event(pod, "Created", "VirtualMachineInstance defined.");
+	r = pins_set(pod, err);
 	if (r == 0)
 		r = pins_verify(pod, err);
 	if (r == 0)

@@ -8,6 +8,8 @@
 
 #include "handler/launcher.h"
 #include "handler/poddir.h"
+#include "handler/podevents.h"
+#include "handler/podlog.h"
 #include "handler/proc.h"
 #include "handler/rlimits.h"
 #include "handler/status.h"
@@ -150,11 +152,12 @@ int step_spawn(struct pod *pod, struct err *err)
 	status_remove_condition(pod->status, "Synchronized");
 	(void)json_object_set_new(pod->status, "nodeName", json_string(pod->h->node));
 	pod_set_phase(pod, "Scheduling");
+	pod_event_created(pod);
 	r = spawn(pod, &layers, theirs, listener, log_write, err);
 	if (r == 0)
 		r = rlimits_raise(pod, err);
 	if (r == 0)
-		r = launcher_watch_log(pod, TAKE_FD(log_read), err);
+		r = podlog_watch(pod, TAKE_FD(log_read), err);
 	if (r == 0)
 		r = launcher_watch_exit(pod, err);
 	if (r == 0)
@@ -178,6 +181,12 @@ int undo_spawn(struct pod *pod, struct err *err)
 			return STEP_WAIT; /* its exit calls again, then without a pidfd */
 		pod->pidfd = fd_close(pod->pidfd);
 	}
+	/* an earlier handler's pod, whose directory nobody has opened here yet */
+	if (pod->dir_fd < 0)
+		(void)poddir_open(pod->h, pod->record.uid, &pod->dir_fd, NULL);
+	podlog_keep(pod);
+	pod->log_source = sd_event_source_disable_unref(pod->log_source);
+	logfile_done(&pod->log);
 	pod->dir_fd = fd_close(pod->dir_fd);
 	return poddir_destroy(pod->h, pod->record.uid, err);
 }

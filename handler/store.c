@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "handler/store.h"
+#include "handler/store_internal.h"
 
-#include "handler/sql.h"
 #include "lib/file.h"
 #include "lib/json.h"
 #include "lib/log.h"
@@ -12,12 +11,6 @@
 #include <string.h>
 
 #define VERSIONS 1000
-
-struct store {
-	sqlite3 *objects;
-	sqlite3 *runtime;
-	uint64_t version;
-};
 
 static const char OBJECTS_SCHEMA[] =
 	"PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
@@ -35,7 +28,14 @@ static const char RUNTIME_SCHEMA[] =
 	"CREATE TABLE IF NOT EXISTS pods (uid TEXT PRIMARY KEY, ns TEXT, name TEXT, step INTEGER,"
 	" host_id INTEGER, pid INTEGER, pid_start INTEGER, plan TEXT) WITHOUT ROWID;"
 	"CREATE TABLE IF NOT EXISTS cpus (cpu INTEGER PRIMARY KEY, uid TEXT NOT NULL,"
-	" role INTEGER NOT NULL);";
+	" role INTEGER NOT NULL);"
+	"CREATE TABLE IF NOT EXISTS events (ns TEXT NOT NULL, name TEXT NOT NULL, uid TEXT NOT "
+	"NULL,"
+	" last INTEGER NOT NULL, version INTEGER NOT NULL, body TEXT NOT NULL,"
+	" PRIMARY KEY (ns, name));"
+	"CREATE INDEX IF NOT EXISTS events_last ON events (last);"
+	"CREATE INDEX IF NOT EXISTS events_version ON events (version);"
+	"CREATE INDEX IF NOT EXISTS events_uid ON events (uid, version);";
 
 /* Runtime records describe processes and CPUs of one boot; those of another say nothing. */
 static int void_after_reboot(sqlite3 *db, struct err *err)
@@ -56,7 +56,9 @@ static int void_after_reboot(sqlite3 *db, struct err *err)
 		(void)snprintf(old, sizeof old, "%s", sqlite3_column_text(q, 0));
 	if (str_eq(id, old))
 		return 0;
-	r = sql_exec(db, "DELETE FROM status; DELETE FROM pods; DELETE FROM cpus;", err);
+	r = sql_exec(db,
+		     "DELETE FROM status; DELETE FROM pods; DELETE FROM cpus; DELETE FROM events;",
+		     err);
 	return r < 0 ? r : sql_run(db, err, "INSERT OR REPLACE INTO boot VALUES (1, ?)", "s", id);
 }
 
@@ -162,7 +164,7 @@ int store_put(struct store *s, const char *kind, const char *ns, const char *nam
 	return sql_end(s->objects, r, err);
 }
 
-static int load_body(sqlite3_stmt *q, int column, json_t **ret, struct err *err)
+int store_load_body(sqlite3_stmt *q, int column, json_t **ret, struct err *err)
 {
 	json_error_t je;
 	json_t *body = json_loads((const char *)sqlite3_column_text(q, column), 0, &je);
@@ -170,6 +172,24 @@ static int load_body(sqlite3_stmt *q, int column, json_t **ret, struct err *err)
 	if (!body)
 		return err_set(err, -EBADMSG, "store: a record is damaged: %s", je.text);
 	*ret = body;
+	return 0;
+}
+
+int store_load_list(sqlite3_stmt *q, json_t **ret_array, struct err *err)
+{
+	_cleanup_json_ json_t *list = json_array();
+	json_t *body;
+	int r;
+
+	while ((r = sql_row(q, err)) > 0) {
+		r = store_load_body(q, 0, &body, err);
+		if (r < 0)
+			return r;
+		(void)json_array_append_new(list, body);
+	}
+	if (r < 0)
+		return r;
+	*ret_array = TAKE_PTR(list);
 	return 0;
 }
 
@@ -185,7 +205,7 @@ int store_get(struct store *s, const char *kind, const char *ns, const char *nam
 		r = sql_row(q, err);
 	if (r == 0)
 		return err_set(err, -ENOENT, "%s \"%s\" not found", kind, name);
-	return r < 0 ? r : load_body(q, 0, ret, err);
+	return r < 0 ? r : store_load_body(q, 0, ret, err);
 }
 
 int store_delete(struct store *s, const char *kind, const char *ns, const char *name,
@@ -209,27 +229,13 @@ int store_list(struct store *s, const char *kind, const char *ns, json_t **ret_a
 	       struct err *err)
 {
 	_cleanup_stmt_ sqlite3_stmt *q = NULL;
-	_cleanup_json_ json_t *list = NULL;
-	json_t *body;
 	int r;
 
 	r = sql_prepare(s->objects, &q, err,
 			"SELECT body FROM objects WHERE kind = ? AND (?2 IS NULL OR ns = ?2)"
 			" ORDER BY ns, name",
 			"ss", kind, ns);
-	if (r < 0)
-		return r;
-	list = json_array();
-	while ((r = sql_row(q, err)) > 0) {
-		r = load_body(q, 0, &body, err);
-		if (r < 0)
-			return r;
-		(void)json_array_append_new(list, body);
-	}
-	if (r < 0)
-		return r;
-	*ret_array = TAKE_PTR(list);
-	return 0;
+	return r < 0 ? r : store_load_list(q, ret_array, err);
 }
 
 int store_status_put(struct store *s, const char *uid, const json_t *status, struct err *err)
@@ -253,7 +259,7 @@ int store_status_get(struct store *s, const char *uid, json_t **ret, struct err 
 		r = sql_row(q, err);
 	if (r == 0)
 		return -ENOENT;
-	return r < 0 ? r : load_body(q, 0, ret, err);
+	return r < 0 ? r : store_load_body(q, 0, ret, err);
 }
 
 void store_pod_done(struct store_pod *p)
@@ -304,7 +310,8 @@ int store_pods(struct store *s, struct store_pod **ret, size_t *ret_n, struct er
 			.pid = sqlite3_column_int64(q, 5),
 			.pid_start = (uint64_t)sqlite3_column_int64(q, 6),
 		};
-		r = sqlite3_column_type(q, 7) == SQLITE_NULL ? 0 : load_body(q, 7, &p->plan, err);
+		r = sqlite3_column_type(q, 7) == SQLITE_NULL ? 0
+							     : store_load_body(q, 7, &p->plan, err);
 	}
 	if (r < 0) {
 		for (size_t i = 0; i < n; i++)

@@ -2,7 +2,7 @@
 /*
  * The two SQLite files. lib/store.db (WAL, full sync): objects, what the user said. run/runtime.db (no
  * sync: it survives kill -9, and is void after a reboot, told by the boot id): status, pods and their
- * steps, the ledger of exclusive CPUs. One handler owns both; nobody else writes to them.
+ * steps, the ledger of exclusive CPUs, events. One handler owns both; nobody else writes to them.
  */
 #pragma once
 
@@ -68,3 +68,26 @@ int store_cpus_take(struct store *s, const char *uid, const struct cpu_assignmen
 		    struct err *err);
 int store_cpus_free(struct store *s, const char *uid, struct err *err);
 int store_cpus_of(struct store *s, const char *uid, struct cpu_assignment *ret, struct err *err);
+
+/* Runtime: events. `last` is in seconds of CLOCK_BOOTTIME: no step of the clock ages them. */
+struct store_event {
+	const char *ns, *name;
+	const char *uid; /* of the object that it is about */
+	int64_t last;
+};
+
+/* What may stay: younger than `since`, and the newest of one object and of all. */
+struct store_event_bounds {
+	int64_t since, of_object, of_all;
+};
+
+/* As store_put: the body gets the next resourceVersion, and is the newest one now. */
+int store_event_put(struct store *s, const struct store_event *e, json_t *body, struct err *err);
+int store_event_get(struct store *s, const char *ns, const char *name, int64_t *ret_last,
+		    json_t **ret, struct err *err); /* ret_last may be NULL; -ENOENT when absent */
+/* The one whose last time is longest ago first; ns NULL: of all namespaces. */
+int store_event_list(struct store *s, const char *ns, json_t **ret_array, struct err *err);
+int store_event_delete(struct store *s, const char *ns, const char *name, struct err *err);
+/* Those beyond the bounds, of_object counting those of this uid; *ret_array is the caller's. */
+int store_event_excess(struct store *s, const char *uid, const struct store_event_bounds *keep,
+		       json_t **ret_array, struct err *err);

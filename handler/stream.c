@@ -16,18 +16,17 @@ struct stream {
 	struct stream *next;
 	struct server *s;
 	struct MHD_Connection *connection;
-	struct watcher *watcher;
+	const struct stream_ops *ops;
+	void *source; /* owned; NULL: not there yet */
 	sd_event_source
 		*gone; /* the client's end, which libmicrohttpd does not see while suspended */
 	sd_event_source *timeout; /* timeoutSeconds */
 	bool suspended;
 };
 
-static void wake(void *arg)
+void stream_wake(struct stream *st)
 {
-	struct stream *st = arg;
-
-	if (watcher_ended(st->watcher)) /* from now on a client like any other */
+	if (st->ops->ended(st->source)) /* from now on a client like any other */
 		(void)MHD_set_connection_option(st->connection, MHD_CONNECTION_OPTION_TIMEOUT,
 						st->s->options.timeout_seconds);
 	if (!st->suspended)
@@ -40,14 +39,14 @@ static void wake(void *arg)
 /* Events no more; what is left may still be read. */
 static void end(struct stream *st)
 {
-	watcher_end(st->watcher);
-	wake(st);
+	st->ops->end(st->source);
+	stream_wake(st);
 }
 
 static ssize_t on_read(void *arg, uint64_t pos, char *buf, size_t max)
 {
 	struct stream *st = arg;
-	ssize_t n = watcher_read(st->watcher, buf, max);
+	ssize_t n = st->ops->read(st->source, buf, max);
 
 	(void)pos;
 	if (n < 0)
@@ -59,10 +58,8 @@ static ssize_t on_read(void *arg, uint64_t pos, char *buf, size_t max)
 	return n;
 }
 
-static void stream_free(void *arg)
+void stream_free(struct stream *st)
 {
-	struct stream *st = arg;
-
 	for (struct stream **p = &st->s->streams; *p; p = &(*p)->next)
 		if (*p == st) {
 			*p = st->next;
@@ -70,7 +67,8 @@ static void stream_free(void *arg)
 		}
 	sd_event_source_disable_unref(st->gone);
 	sd_event_source_disable_unref(st->timeout);
-	watcher_free(st->watcher);
+	if (st->source)
+		st->ops->free(st->source);
 	free(st);
 }
 
@@ -109,17 +107,41 @@ static int listen_to_client(struct stream *st, uint64_t timeout_seconds)
 	return r;
 }
 
-static enum MHD_Result start(struct stream *st_consume, struct request *r)
+static void on_free(void *arg)
 {
-	struct MHD_Response *response = MHD_create_response_from_callback(
-		MHD_SIZE_UNKNOWN, BLOCK_BYTES, on_read, st_consume, stream_free);
+	stream_free(arg);
+}
+
+struct stream *stream_new(struct request *r, const struct stream_ops *ops, void *source_consume)
+{
+	struct stream *st = xcalloc(1, sizeof *st);
+
+	st->s = r->s;
+	st->connection = r->connection;
+	st->ops = ops;
+	st->source = source_consume;
+	st->next = r->s->streams;
+	r->s->streams = st;
+	return st;
+}
+
+enum MHD_Result stream_start(struct stream *st_consume, struct request *r, const char *type,
+			     uint64_t timeout_seconds)
+{
+	struct MHD_Response *response;
 	enum MHD_Result result;
 
+	if (listen_to_client(st_consume, timeout_seconds) < 0) {
+		stream_free(st_consume);
+		return MHD_NO;
+	}
+	response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK_BYTES, on_read,
+						     st_consume, on_free);
 	if (!response) {
 		stream_free(st_consume);
 		return MHD_NO;
 	}
-	(void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "application/json");
+	(void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
 	/* the timeout is off for the rest of this connection */
 	(void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
 	(void)MHD_set_connection_option(r->connection, MHD_CONNECTION_OPTION_TIMEOUT, 0u);
@@ -137,41 +159,66 @@ static int number_or_zero(const char *text, const char *name, uint64_t *ret, str
 	return 0;
 }
 
-static int open_watcher(struct stream *st, const struct call *c, struct err *err)
+static ssize_t watch_read(void *source, char *buf, size_t size)
+{
+	return watcher_read(source, buf, size);
+}
+
+static bool watch_ended(void *source)
+{
+	return watcher_ended(source);
+}
+
+static void watch_end(void *source)
+{
+	watcher_end(source);
+}
+
+static void watch_free(void *source)
+{
+	watcher_free(source);
+}
+
+static void watch_wake(void *arg)
+{
+	stream_wake(arg);
+}
+
+static int open_watcher(struct stream *st, const struct call *c, uint64_t *ret_timeout,
+			struct err *err)
 {
 	struct selector *selector = NULL;
-	uint64_t since = 0, timeout = 0;
+	struct watcher *w = NULL;
+	uint64_t since = 0;
 	int r = number_or_zero(c->resource_version, "resourceVersion", &since, err);
 
 	if (r == 0)
-		r = number_or_zero(c->timeout_seconds, "timeoutSeconds", &timeout, err);
-	if (r == 0 && timeout > UINT32_MAX)
-		timeout = UINT32_MAX;
+		r = number_or_zero(c->timeout_seconds, "timeoutSeconds", ret_timeout, err);
+	if (r == 0 && *ret_timeout > UINT32_MAX)
+		*ret_timeout = UINT32_MAX;
 	if (r == 0)
-		r = selector_parse(c->label_selector, c->field_selector, &selector, err);
+		r = selector_parse(c->route.kind, c->label_selector, c->field_selector, &selector,
+				   err);
 	if (r == 0)
 		r = watcher_new(c->h, c->route.kind, c->route.ns[0] ? c->route.ns : NULL, selector,
-				since, wake, st, &st->watcher, err);
-	if (r == 0)
-		r = listen_to_client(st, timeout);
+				since, watch_wake, st, &w, err);
+	st->source = w;
 	return r;
 }
 
 enum MHD_Result stream_request(struct request *r, const struct call *c)
 {
-	struct stream *st = xcalloc(1, sizeof *st);
+	static const struct stream_ops ops = {
+		.read = watch_read, .ended = watch_ended, .end = watch_end, .free = watch_free};
+	struct stream *st = stream_new(r, &ops, NULL);
 	struct err err = {0};
 	json_t *status = NULL;
+	uint64_t timeout = 0;
 	unsigned code;
-	int e;
+	int e = open_watcher(st, c, &timeout, &err);
 
-	st->s = r->s;
-	st->connection = r->connection;
-	st->next = r->s->streams;
-	r->s->streams = st;
-	e = open_watcher(st, c, &err);
 	if (e == 0)
-		return start(st, r);
+		return stream_start(st, r, "application/json", timeout);
 	stream_free(st);
 	code = e == -EINVAL ? k8s_bad_request(&status, "%s", err.msg) : k8s_internal(&status, &err);
 	return reply_json(r, code, status);

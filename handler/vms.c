@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "handler/vms.h"
 
+#include "handler/events.h"
 #include "handler/objstore.h"
 #include "handler/server_internal.h"
 #include "handler/vmstatus.h"
@@ -72,6 +73,24 @@ static int load_vmi(struct round *r)
 	return 0;
 }
 
+/* A VM says the same in each round: counted when it is news, and every five minutes. */
+static void say_failed(struct round *r)
+{
+	static const struct event what = {.by = BY_CONTROLLER,
+					  .warning = true,
+					  .reason = "FailedCreate",
+					  .quiet_seconds = 300};
+
+	event_record(r->h, r->vm, &what, "Error creating virtual machine instance: %s", r->failure);
+}
+
+static void say(struct round *r, const char *reason, const char *words, const char *which)
+{
+	const struct event what = {.by = BY_CONTROLLER, .reason = reason};
+
+	event_record(r->h, r->vm, &what, "%s %s", words, which);
+}
+
 static void end_vmi(struct round *r)
 {
 	int64_t grace = -1;
@@ -83,8 +102,12 @@ static void end_vmi(struct round *r)
 	e = object_mark_deleted(r->h, r->vmi_kind, r->vmi, grace, &err);
 	if (e < 0)
 		log_error("%s", err.msg);
-	else if (e > 0)
-		handler_changed(r->h);
+	if (e <= 0)
+		return;
+	say(r, "SuccessfulDelete",
+	    "Stopped the virtual machine by deleting the virtual machine instance",
+	    object_uid(r->vmi));
+	handler_changed(r->h);
 }
 
 /* What the end of a VMI means for the next one. */
@@ -118,6 +141,9 @@ static void create_vmi(struct round *r)
 	}
 	(void)json_object_del(r->status, LAST_PHASE);
 	r->vmi = TAKE_PTR(vmi);
+	say(r, "SuccessfulCreate",
+	    "Started the virtual machine by creating the new virtual machine instance",
+	    object_name(r->vmi));
 	handler_changed(r->h);
 }
 
@@ -183,6 +209,8 @@ static void reconcile_vm(struct round *r)
 	} else {
 		without_vmi(r);
 	}
+	if (r->failure)
+		say_failed(r);
 	next = vmstatus_next(r->vm, r->status, r->vmi, r->failure);
 	object_publish_status(r->h, r->vm_kind, r->vm, next);
 }

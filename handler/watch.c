@@ -24,21 +24,13 @@ static void event_done(struct watch_event *e)
 	*e = (struct watch_event){0};
 }
 
-/* An object's own labels, {} when it has none; the caller's. */
-static json_t *labels_of(const json_t *object)
-{
-	json_t *labels = json_get(object, "metadata.labels");
-
-	return json_is_object(labels) ? json_deep_copy(labels) : json_object();
-}
-
-static char *label_key(const char *kind, const json_t *object)
+static char *part_key(const char *kind, const json_t *object)
 {
 	return xasprintf("%s\n%s\n%s", kind, object_namespace(object), object_name(object));
 }
 
 /* What is in the store when the hub opens: without it a first MODIFIED would look like an ADDED. */
-static int load_labels(struct handler *h, struct watch *hub, struct err *err)
+static int load_parts(struct handler *h, struct watch *hub, struct err *err)
 {
 	char kind[OBJECT_KEY_MAX];
 	int r = 0;
@@ -50,9 +42,9 @@ static int load_labels(struct handler *h, struct watch *hub, struct err *err)
 
 		r = object_list(h, &kinds[i], NULL, &list, err);
 		json_array_foreach (list, j, object) {
-			_cleanup_free_ char *key = label_key(object_key(&kinds[i], kind), object);
+			_cleanup_free_ char *key = part_key(object_key(&kinds[i], kind), object);
 
-			(void)json_object_set_new(hub->labels, key, labels_of(object));
+			(void)json_object_set_new(hub->parts, key, selector_part(object));
 		}
 	}
 	return r;
@@ -63,9 +55,9 @@ int watch_open(struct handler *h, struct err *err)
 	struct watch *hub = xcalloc(1, sizeof *hub);
 	int r;
 
-	hub->labels = json_object();
+	hub->parts = json_object();
 	hub->floor = store_version(h->store);
-	r = load_labels(h, hub, err);
+	r = load_parts(h, hub, err);
 	h->watches = hub;
 	if (r < 0)
 		watch_close(h);
@@ -80,7 +72,7 @@ void watch_close(struct handler *h)
 		return;
 	for (size_t i = 0; i < hub->n; i++)
 		event_done(&hub->history[(hub->begin + i) % WATCH_HISTORY]);
-	json_decref(hub->labels);
+	json_decref(hub->parts);
 	free(hub);
 	h->watches = NULL;
 }
@@ -118,7 +110,7 @@ void watch_publish(struct handler *h, const char *type, const char *kind, const 
 		handler_kick(h);
 	if (!hub) /* nobody can be listening yet; whoever comes later gets the state itself */
 		return;
-	key = label_key(kind, object);
+	key = part_key(kind, object);
 	e = ring_next(hub);
 	*e = (struct watch_event){
 		.version = version_of(object),
@@ -126,14 +118,14 @@ void watch_publish(struct handler *h, const char *type, const char *kind, const 
 		.ns = xstrdup(object_namespace(object)),
 		.name = xstrdup(object_name(object)),
 		.text = json_dumps(object, JSON_COMPACT),
-		.was = json_incref(json_object_get(hub->labels, key)),
-		.is = str_eq(type, "DELETED") ? NULL : labels_of(object),
+		.was = json_incref(json_object_get(hub->parts, key)),
+		.is = str_eq(type, "DELETED") ? NULL : selector_part(object),
 	};
 	hub->bytes += strlen(e->text);
 	if (e->is)
-		(void)json_object_set(hub->labels, key, e->is);
+		(void)json_object_set(hub->parts, key, e->is);
 	else
-		(void)json_object_del(hub->labels, key);
+		(void)json_object_del(hub->parts, key);
 	log_debug("%s %s %s/%s", type, kind, e->ns, e->name);
 	for (struct watcher *w = hub->streams; w; w = next) {
 		next = w->next;

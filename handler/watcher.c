@@ -4,7 +4,6 @@
 #include "handler/k8s_status.h"
 #include "handler/objstore.h"
 
-#include "api/meta.h"
 #include "lib/json.h"
 
 #include <errno.h>
@@ -68,8 +67,8 @@ static void too_slow(struct watcher *w)
 /* What happened, seen through the stream's selector; NULL: nothing of its concern. */
 static const char *type_for(const struct watcher *w, const struct watch_event *e)
 {
-	bool was = e->was && selector_matches(w->selector, e->ns, e->name, e->was);
-	bool is = e->is && selector_matches(w->selector, e->ns, e->name, e->is);
+	bool was = e->was && selector_matches(w->selector, e->was);
+	bool is = e->is && selector_matches(w->selector, e->is);
 
 	if (is)
 		return was ? "MODIFIED" : "ADDED";
@@ -103,8 +102,7 @@ static int put_state(struct handler *h, struct watcher *w, const struct kind *k,
 	json_array_foreach (list, i, object) {
 		_cleanup_free_ char *text = NULL;
 
-		if (!selector_matches(w->selector, object_namespace(object), object_name(object),
-				      json_get(object, "metadata.labels")))
+		if (!selector_matches(w->selector, object))
 			continue;
 		text = json_dumps(object, JSON_COMPACT);
 		put_line(w, "ADDED", text);
@@ -149,8 +147,6 @@ int watcher_new(struct handler *h, const struct kind *k, const char *ns,
 	w->ns = xstrdup(ns);
 	w->selector = selector_consume;
 	w->wake = no_wake;
-	w->next = w->hub->streams;
-	w->hub->streams = w;
 	if (since)
 		replay(w, since);
 	else
@@ -159,6 +155,8 @@ int watcher_new(struct handler *h, const struct kind *k, const char *ns,
 		watcher_free(w);
 		return r;
 	}
+	w->next = w->hub->streams; /* from now on: what the list itself let go was never there */
+	w->hub->streams = w;
 	w->behind_max += w->end;
 	w->wake = wake;
 	w->arg = arg;

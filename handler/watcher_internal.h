@@ -10,14 +10,14 @@ struct watch_event {
 	uint64_t version;
 	char *kind, *ns, *name;
 	char *text;  /* the object as JSON */
-	json_t *was; /* labels before it; NULL: the object was not there */
-	json_t *is;  /* labels after it; NULL: the object has gone */
+	json_t *was; /* what selectors see before it; NULL: the object was not there */
+	json_t *is;  /* the same after it; NULL: the object has gone */
 };
 
 struct watch {
 	struct watcher *streams;
-	/* what "before" means for the next event: {"kind\nns\nname": labels} */
-	json_t *labels;
+	/* what "before" means for the next event: {"kind\nns\nname": selector_part} */
+	json_t *parts;
 	struct watch_event history[WATCH_HISTORY]; /* a ring */
 	size_t begin, n, bytes;			   /* bytes: of the texts in it */
 	uint64_t floor; /* events after this version are all in the ring */

@@ -2,6 +2,7 @@
 #include "launcher/console.h"
 
 #include "launcher/ring.h"
+#include "lib/log.h"
 #include "lib/util.h"
 
 #include <errno.h>
@@ -29,7 +30,7 @@ struct console {
 	sd_event *event; /* borrowed: outlives the console */
 	int fd;		 /* QEMU's side */
 	sd_event_source *source;
-	struct conlog log;
+	struct logfile log;
 	struct ring ring;
 	struct client client;
 	char input[INPUT_MAX];
@@ -164,6 +165,7 @@ static bool read_qemu(struct console *c)
 {
 	char buf[CHUNK];
 	ssize_t n = recv(c->fd, buf, sizeof buf, MSG_DONTWAIT);
+	int r;
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
@@ -172,7 +174,9 @@ static bool read_qemu(struct console *c)
 		return false;
 	}
 	ring_write(&c->ring, buf, (size_t)n);
-	conlog_write(&c->log, buf, (size_t)n);
+	r = logfile_write(&c->log, buf, (size_t)n);
+	if (r < 0)
+		log_warning("console log: %s, lines are lost, ignoring", strerror(-r));
 	return true;
 }
 
@@ -239,7 +243,7 @@ void console_finish(struct console *c)
 	update_interest(c);
 }
 
-int console_new(sd_event *event, int fd_consume, struct conlog *log, struct console **ret,
+int console_new(sd_event *event, int fd_consume, struct logfile *log, struct console **ret,
 		struct err *err)
 {
 	struct console *c = xcalloc(1, sizeof *c);
@@ -266,6 +270,6 @@ void console_free(struct console *c)
 		return;
 	detach(c);
 	close_qemu(c);
-	conlog_done(&c->log);
+	logfile_done(&c->log);
 	free(c);
 }

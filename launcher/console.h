@@ -7,15 +7,15 @@
  */
 #pragma once
 
-#include "launcher/conlog.h"
 #include "lib/err.h"
+#include "lib/logfile.h"
 
 #include <systemd/sd-event.h>
 
 struct console;
 
 /* Eats fd (a stream socket) also on failure; takes *log over. */
-int console_new(sd_event *event, int fd_consume, struct conlog *log, struct console **ret,
+int console_new(sd_event *event, int fd_consume, struct logfile *log, struct console **ret,
 		struct err *err);
 
 /* Eats fd. -EBUSY while there is a client. */

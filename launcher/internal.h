@@ -10,7 +10,6 @@
 #include "launcher/peer.h"
 #include "launcher/qemu.h"
 #include "launcher/qmp.h"
-#include "launcher/rate.h"
 #include "launcher/shutdown.h"
 #include "launcher/tail.h"
 
@@ -38,9 +37,7 @@ struct launcher {
 	struct qmp *qmp;
 	struct console *console;
 	sd_event_source *output; /* QEMU's stdout and stderr */
-	struct rate output_rate;
-	char line[256]; /* of QEMU's output, until it is whole */
-	size_t line_len;
+	struct logfile output_log;
 	struct tail words;
 	struct ending ending;
 

@@ -72,14 +72,15 @@ static void launcher_done(struct launcher *l)
 	json_decref(l->vcpus);
 	json_decref(l->iothreads);
 	l->outcome_fd = fd_close(l->outcome_fd);
+	logfile_done(&l->output_log);
 	sd_event_unref(l->event);
 }
 
 int launcher_run(int channel_consume, int listener_consume, struct err *err)
 {
 	static const struct peer_ops ops = {.request = command_request, .lost = on_lost};
-	_cleanup_(launcher_done) struct launcher l = {.outcome_fd = -1,
-						      .qemu = {.pidfd = -1, .output = -1}};
+	_cleanup_(launcher_done) struct launcher l = {
+		.outcome_fd = -1, .output_log = {.fd = -1}, .qemu = {.pidfd = -1, .output = -1}};
 	_cleanup_fd_ int channel = channel_consume, listener = listener_consume;
 	int r;
 

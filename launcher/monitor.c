@@ -5,12 +5,9 @@
 #include "lib/log.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
-
-/* A guest can make QEMU print (bad register writes, disk errors): ten lines, then one a second. */
-#define OUTPUT_BURST	10
-#define OUTPUT_EVERY_US 1000000
 
 static void on_ready(void *arg)
 {
@@ -46,46 +43,37 @@ int monitor_open(struct launcher *l, int qmp_fd_consume, struct err *err)
 	return qmp_new(l->event, qmp_fd_consume, START_TIMEOUT_US, &handlers, l, &l->qmp, err);
 }
 
-static void log_line(struct launcher *l)
+/* One piece of it; false when there is no more for now. */
+static bool output_piece(struct launcher *l)
 {
-	if (l->line_len && rate_take(&l->output_rate, launcher_now(l)))
-		log_info("QEMU: %.*s", (int)l->line_len, l->line);
-	l->line_len = 0;
-}
+	char buf[4096];
+	ssize_t n = read(l->qemu.output, buf, sizeof buf);
+	int r;
 
-/* QEMU writes a message in pieces; the log gets it in one. */
-static void log_output(struct launcher *l, const char *data, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		if (data[i] == '\n' || l->line_len == sizeof l->line)
-			log_line(l);
-		if (data[i] != '\n')
-			l->line[l->line_len++] = data[i];
-	}
+	if (n == 0) /* closed: or the event loop would spin on it */
+		l->output = sd_event_source_disable_unref(l->output);
+	if (n <= 0)
+		return false;
+	tail_add(&l->words, buf, (size_t)n);
+	r = logfile_write(&l->output_log, buf, (size_t)n);
+	if (r < 0)
+		log_warning("QEMU's log: %s, lines are lost, ignoring", strerror(-r));
+	return true;
 }
 
 void output_read(struct launcher *l)
 {
-	char buf[1024];
-	ssize_t n;
-
-	while ((n = read(l->qemu.output, buf, sizeof buf)) > 0) {
-		tail_add(&l->words, buf, (size_t)n);
-		log_output(l, buf, (size_t)n);
-	}
-	if (n != 0)
-		return;
-	log_line(l); /* the last one may have no end */
-	/* closed: or the event loop would spin on it */
-	l->output = sd_event_source_disable_unref(l->output);
+	while (output_piece(l))
+		;
 }
 
+/* A guest can make QEMU print without end: what else waits in the loop has its turn in between. */
 static int on_output(sd_event_source *s, int fd, uint32_t revents, void *arg)
 {
 	(void)s;
 	(void)fd;
 	(void)revents;
-	output_read(arg);
+	(void)output_piece(arg);
 	return 0;
 }
 
@@ -95,7 +83,6 @@ int output_open(struct launcher *l, struct err *err)
 
 	if (r < 0)
 		return err_errno(err, r, "QEMU's output: event source");
-	l->output_rate = (struct rate){.every_us = OUTPUT_EVERY_US, .burst = OUTPUT_BURST};
 	(void)sd_event_source_set_description(l->output, "qemu-output");
 	return 0;
 }

@@ -6,6 +6,7 @@
  */
 #include "launcher/internal.h"
 
+#include "api/wire.h"
 #include "launcher/args.h"
 #include "launcher/disks.h"
 #include "lib/json.h"
@@ -128,14 +129,27 @@ void start_ready(struct launcher *l)
 
 /* ---- the process ---- */
 
+/* A log that the handler gave, or none. */
+static int open_log(struct named_fds *fds, const char *name, uint64_t max, struct logfile *ret,
+		    struct err *err)
+{
+	int fd = named_fds_take(fds, name), r;
+
+	if (fd < 0)
+		return 0;
+	r = logfile_open(fd, max, ret);
+	if (r == -EINVAL)
+		return err_set(err, r, "%s: want a regular file open for reading and writing",
+			       name);
+	return r < 0 ? err_errno(err, r, "%s", name) : 0;
+}
+
 static int open_console(struct launcher *l, struct named_fds *fds, int *ret_serial, struct err *err)
 {
-	struct conlog log = {.fd = -1};
-	int log_fd = named_fds_take(fds, "consoleLog"), sv[2];
-	int r = 0;
+	struct logfile log = {.fd = -1};
+	int sv[2];
+	int r = open_log(fds, "consoleLog", WIRE_CONSOLE_LOG_MAX, &log, err);
 
-	if (log_fd >= 0)
-		r = conlog_open(log_fd, &log, err);
 	if (r == 0 && l->plan->serial_console) {
 		r = sock_pair(SOCK_STREAM, sv);
 		if (r < 0)
@@ -145,7 +159,7 @@ static int open_console(struct launcher *l, struct named_fds *fds, int *ret_seri
 		if (r == 0)
 			r = console_new(l->event, sv[0], &log, &l->console, err);
 	}
-	conlog_done(&log);
+	logfile_done(&log);
 	return r;
 }
 
@@ -175,6 +189,8 @@ static int start(struct launcher *l, const char *qemu, struct named_fds *fds, st
 
 	named_fds_for_plan(fds, l->plan, &numbers);
 	r = open_console(l, fds, &serial, err);
+	if (r == 0)
+		r = open_log(fds, "qemuLog", WIRE_QEMU_LOG_MAX, &l->output_log, err);
 	if (r == 0)
 		r = named_fds_check_used(fds, err);
 	if (r == 0)
@@ -226,6 +242,7 @@ static int check_request(struct launcher *l, const json_t *msg, struct named_fds
 static void forget(struct launcher *l)
 {
 	console_free(TAKE_PTR(l->console));
+	logfile_done(&l->output_log);
 	plan_free(TAKE_PTR(l->plan));
 	l->threads_timer = sd_event_source_disable_unref(l->threads_timer);
 }

@@ -42,6 +42,33 @@ static void test_layout(void **state)
 	table_done(&t);
 }
 
+/* Events begin with when, not with a name; one that was counted again is another row. */
+static void test_events(void **state)
+{
+	_cleanup_json_ json_t *event =
+		json_pack("{s:{s:s}, s:{s:s, s:s}, s:s, s:s, s:s, s:s, s:s, s:i, s:{s:s}}",
+			  "metadata", "name", "a.0123", "involvedObject", "kind",
+			  "VirtualMachineInstance", "name", "a", "reason", "Started", "message",
+			  "hi\x1b", "type", "Normal", "firstTimestamp", "2026-11-30T10:00:00Z",
+			  "lastTimestamp", "?", "count", 3, "source", "component", "virt-handler");
+	const struct kind *k = kind_by_word("ev");
+	_cleanup_free_ char *text = NULL, *before = NULL, *after = NULL;
+	struct table t;
+
+	(void)state;
+	columns_begin(&t, k, /* ns= */ false, /* wide= */ false);
+	columns_row(&t, k, false, false, event);
+	text = flushed(&t);
+	assert_string_equal(text,
+			    "LAST SEEN   TYPE     REASON    OBJECT                     MESSAGE\n"
+			    "<unknown>   Normal   Started   virtualmachineinstance/a   hi?\n");
+	table_done(&t);
+	before = columns_text(k, false, event);
+	(void)json_path_set(event, "count", json_integer(4));
+	after = columns_text(k, false, event);
+	assert_string_not_equal(before, after);
+}
+
 static void test_fixed(void **state)
 {
 	_cleanup_free_ char *text = NULL;
@@ -133,7 +160,8 @@ static void test_watched(void **state)
 	for (size_t i = 0; i < KINDS_MAX; i++) {
 		columns_begin(&t, &kinds[i], true, true);
 		columns_leave_room(&t, &kinds[i], true, true);
-		assert_true(t.width[0] >= 12 && t.width[1] >= 20);
+		assert_true(t.width[0] >= 12 &&
+			    t.width[1] >= (str_eq(kinds[i].kind, "Event") ? 9 : 20));
 		table_done(&t);
 	}
 	(void)json_path_set(object, "metadata.creationTimestamp",
@@ -166,13 +194,10 @@ static void test_namespace_status(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_layout),
-		cmocka_unit_test(test_fixed),
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_vmi_columns),
-		cmocka_unit_test(test_why_column),
-		cmocka_unit_test(test_watched),
-		cmocka_unit_test(test_namespace_status),
+		cmocka_unit_test(test_layout),	    cmocka_unit_test(test_fixed),
+		cmocka_unit_test(test_events),	    cmocka_unit_test(test_text),
+		cmocka_unit_test(test_vmi_columns), cmocka_unit_test(test_why_column),
+		cmocka_unit_test(test_watched),	    cmocka_unit_test(test_namespace_status),
 	};
 
 	return cmocka_run_group_tests_name("table", tests, NULL, NULL);

@@ -7,6 +7,7 @@
 
 #include "handler/channel.h"
 #include "handler/launcher.h"
+#include "handler/podlog.h"
 #include "handler/status.h"
 #include "handler/vmi.h"
 
@@ -118,6 +119,32 @@ static void assert_status(struct lab *l, const char *uid, const char *phase, con
 		fail_msg("%s lacks '%s'", text, words);
 }
 
+/* Events of this reason whose message holds the words: how many, and how often the last was counted. */
+static size_t events_of(struct lab *l, const char *reason, const char *words, uint64_t *ret_count)
+{
+	_cleanup_json_ json_t *list = NULL;
+	const json_t *event;
+	size_t i, n = 0;
+
+	assert_int_equal(store_event_list(l->h.store, NULL, &list, &l->err), 0);
+	json_array_foreach (list, i, event) {
+		if (!str_eq(json_str(event, "reason"), reason) ||
+		    !strstr(json_str(event, "message"), words))
+			continue;
+		n++;
+		*ret_count = json_u64(event, "count", 0);
+	}
+	return n;
+}
+
+static void assert_event(struct lab *l, const char *reason, const char *words)
+{
+	uint64_t count = 0;
+
+	assert_int_equal(events_of(l, reason, words, &count), 1);
+	assert_int_equal(count, 1);
+}
+
 static void write_outcome(struct fake *f, const char *text)
 {
 	assert_int_equal(file_replace_at(f->pod->dir_fd, "outcome", text, strlen(text), 0600), 0);
@@ -195,6 +222,8 @@ static void test_out_of_memory(void **state)
 	assert_int_equal(kill(f.pid, SIGKILL), 0);
 	until_gone(l, UID_A);
 	assert_status(l, UID_A, "Failed", "the pod's memory limit of 16 MiB was reached");
+	assert_event(l, "Stopped",
+		     "crashed: killed by the kernel: the pod's memory limit of 16 MiB");
 	fake_close(&f);
 }
 
@@ -311,11 +340,24 @@ static int watch_log(struct lab *l, struct pod *pod)
 	int fds[2];
 
 	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
-	assert_int_equal(launcher_watch_log(pod, fds[0], &l->err), 0);
+	if (pod->dir_fd < 0) {
+		assert_int_equal(mkdirat(l->h.paths.run_fd, pod->record.name, 0700), 0);
+		pod->dir_fd = openat(l->h.paths.run_fd, pod->record.name,
+				     O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
+	assert_int_equal(podlog_watch(pod, fds[0], &l->err), 0);
 	return fds[1];
 }
 
-/* What one of them shouts is cut, said to be cut, and costs the other one no line. */
+static int count_in_log(const struct pod *pod, const char *word)
+{
+	_cleanup_free_ char *text = NULL;
+
+	assert_int_equal(file_read_at(pod->dir_fd, "launcher.log", 1 << 20, &text, NULL), 0);
+	return (int)count(text, word);
+}
+
+/* What one of them shouts is cut in the handler's log, said to be cut, and costs the other one no line. */
 static void test_log(void **state)
 {
 	struct lab *l = *state;
@@ -327,16 +369,19 @@ static void test_log(void **state)
 	for (int i = 0; i < 500; i++)
 		assert_int_equal(write(loud, "shout\n", 6), 6);
 	log_to(file);
-	while (a->log_lines < 21 || sd_event_run(l->h.event, 0) > 0)
+	while (a->log_lines <= 100 || sd_event_run(l->h.event, 0) > 0)
 		assert_true(sd_event_run(l->h.event, UINT64_MAX) >= 0);
 	assert_int_equal(write(quiet, "one\0\x1b[2Jword\n", 13), 13);
 	while (b->log_lines < 1)
 		assert_true(sd_event_run(l->h.event, UINT64_MAX) >= 0);
 	text = log_end(file);
-	/* 20 a second; reading may straddle two of them */
-	assert_in_range(count(text, "default/loud: shout\n"), 20, 40);
-	assert_in_range(count(text, "default/loud: more lines in this second"), 1, 2);
+	/* of a whole life no more than these are in the handler's log, and all in its own */
+	assert_int_equal(count(text, "default/loud: shout\n"), 100);
+	assert_int_equal(count(text, "default/loud: more lines are in virtpod logs -c launcher"),
+			 1);
 	assert_int_equal(count(text, "default/quiet: one  [2Jword\n"), 1);
+	assert_int_equal(count_in_log(a, "Z shout\n"), 500);
+	assert_int_equal(count_in_log(b, "Z one  [2Jword\n"), 1);
 	(void)fd_close(loud);
 	(void)fd_close(quiet);
 	(void)fd_close(file);
@@ -381,6 +426,49 @@ static void test_breaks_the_rules(void **state)
 	assert_int_equal(sock_send(f.peer, "nonsense", 8, NULL, 0), 0);
 	until_gone(l, UID_A);
 	assert_status(l, UID_A, "Failed", "None");
+	fake_close(&f);
+}
+
+/* However often a guest or a launcher says it, it is one event that counts slowly, in our words. */
+static void test_event_flood(void **state)
+{
+	static const char *const said[] = {
+		"{\"event\":\"qmp\",\"name\":\"GUEST_PANICKED\",\"data\":{\"info\":\"\\u001b[2J\"}"
+		"}",
+		"{\"event\":\"qmp\",\"name\":\"BLOCK_IO_ERROR\",\"data\":{\"node-name\":\"disk0\"}"
+		"}",
+		"{\"event\":\"qmp\",\"name\":\"BLOCK_IO_ERROR\",\"data\":{\"node-name\":\"disk1\"}"
+		"}",
+		"{\"event\":\"qmp\",\"name\":\"BLOCK_IO_ERROR\",\"data\":{\"node-name\":\"disk-1\"}"
+		"}",
+		"{\"event\":\"qmp\",\"name\":\"BLOCK_IO_ERROR\",\"data\":{\"node-name\":[\"disk0\"]"
+		"}}",
+		"{\"event\":\"qmp\",\"name\":\"BLOCK_IO_ERROR\",\"data\":7}",
+		"{\"event\":\"qmp\",\"name\":\"RESET\",\"data\":{}}",
+	};
+	struct lab *l = *state;
+	struct fake f = fake_open(l, UID_A, POD_RUNNING);
+	struct plan *plan = f.pod->plan = xcalloc(1, sizeof *plan);
+	_cleanup_json_ json_t *list = NULL;
+	uint64_t count;
+
+	plan->n_disks = 1;
+	plan->disks[0].name = xstrdup("root");
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(said); i++) {
+		const char *text = said[i % ARRAY_SIZE(said)];
+
+		assert_int_equal(sock_send(f.peer, text, strlen(text), NULL, 0), 0);
+		lab_settle(l);
+	}
+	assert_event(l, "GuestPanicked", "The guest panicked.");
+	assert_event(l, "IOerror", "I/O error at the disk: root");
+	assert_event(l, "IOerror", "I/O error at the disk: unknown");
+	assert_int_equal(events_of(l, "IOerror", "", &count), 2);
+	assert_int_equal(store_event_list(l->h.store, NULL, &list, &l->err), 0);
+	assert_int_equal(json_array_size(list), 3);
+	assert_int_equal(kill(f.pid, SIGKILL), 0);
+	until_gone(l, UID_A);
+	assert_event(l, "Stopped", "crashed: its launcher was killed");
 	fake_close(&f);
 }
 
@@ -567,6 +655,7 @@ static int run(void)
 		TEST(test_log),
 		TEST(test_log_flood),
 		TEST(test_breaks_the_rules),
+		TEST(test_event_flood),
 		TEST(test_reconnects),
 		TEST(test_unreachable),
 		TEST(test_step_reply),

@@ -584,7 +584,7 @@ static void test_discovery(void **state)
 	assert_string_equal(json_str(group, "preferredVersion.groupVersion"),
 			    "subresources.kubevirt.io/v1");
 	assert_int_equal(api_call(*state, "GET", "/api/v1", NULL, &core), 200);
-	assert_int_equal(json_array_size(json_get(core, "resources")), 2);
+	assert_int_equal(json_array_size(json_get(core, "resources")), 3);
 	assert_string_equal(json_str(core, "groupVersion"), "v1");
 	assert_int_equal(api_call(*state, "GET", "/apis/kubevirt.io/v1alpha3", NULL, &old), 200);
 	assert_int_equal(json_array_size(json_get(old, "resources")), 3);

@@ -131,6 +131,7 @@ static void test_set(void **state)
 static void test_drift(void **state)
 {
 	struct fixture *f = *state;
+	_cleanup_json_ json_t *events = NULL;
 
 	assert_int_equal(set(f), 0);
 	place(f, f->tids[VCPU], CGROUP_EMU);
@@ -145,6 +146,10 @@ static void test_drift(void **state)
 	place(f, f->tids[WORKER], CGROUP_VCPU);
 	assert_int_equal(pins_repair(f->pod, &f->lab->err), 0);
 	assert_verify(f, 0, "");
+	assert_int_equal(store_event_list(f->lab->h.store, NULL, &events, &f->lab->err), 0);
+	assert_int_equal(json_array_size(events), 2); /* one of each */
+	assert_string_equal(json_str(events, "[1].reason"), "PinsRepaired");
+	assert_non_null(strstr(json_str(events, "[1].message"), "vCPU 0"));
 }
 
 /* Two vCPUs by one thread: a launcher that says so has not two. */

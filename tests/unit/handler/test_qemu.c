@@ -107,7 +107,7 @@ static json_t *start(struct fixture *f, int fds[static 4], size_t *ret_n)
 static void test_request(void **state)
 {
 	struct fixture *f = *state;
-	int fds[4], before = lab_count_fds();
+	int fds[5], before = lab_count_fds();
 	struct stat st;
 	json_t *msg;
 	size_t n;
@@ -115,7 +115,8 @@ static void test_request(void **state)
 	f->pod->plan->serial_log = true;
 	pod_add_fd(f->pod, open("/dev/null", O_RDWR | O_CLOEXEC), "tap:blue:0");
 	msg = start(f, fds, &n);
-	assert_int_equal(n, 3);
+	assert_int_equal(n, 4);
+	assert_string_equal(json_str(msg, "fds[3]"), "qemuLog");
 	assert_string_equal(json_str(msg, "fds[0]"), "tap:blue:0");
 	assert_string_equal(json_str(msg, "fds[1]"), "outcome");
 	assert_string_equal(json_str(msg, "fds[2]"), "consoleLog");

@@ -46,6 +46,8 @@ static void test_paths(void **state)
 		 ROUTE_CONSOLE, "VirtualMachineInstance", "a", "b"},
 		{"/apis/subresources.virtpod.io/v1/namespaces/a/virtualmachineinstances/b/inspect",
 		 ROUTE_INSPECT, "VirtualMachineInstance", "a", "b"},
+		{"/apis/subresources.virtpod.io/v1/namespaces/a/virtualmachineinstances/b/log",
+		 ROUTE_LOG, "VirtualMachineInstance", "a", "b"},
 		{"/apis/subresources.virtpod.io/v1/namespaces/a/virtualmachineinstances/b/verify",
 		 ROUTE_VERIFY, "VirtualMachineInstance", "a", "b"},
 		/* no such thing */
@@ -133,16 +135,20 @@ static void test_selectors(void **state)
 		{NULL, "metadata.name==vm,metadata.namespace!=other", true},
 		{NULL, "metadata.namespace=other", false},
 	};
-	_cleanup_json_ json_t *labels =
-		json_pack("{s:s, s:s, s:s}", "app", "web", "tier", "front", "empty", "");
+	_cleanup_json_ json_t *object =
+		json_pack("{s:{s:s, s:s, s:{s:s, s:s, s:s}}}", "metadata", "namespace", "lab",
+			  "name", "vm", "labels", "app", "web", "tier", "front", "empty", "");
+	_cleanup_json_ json_t *part = selector_part(object);
+	const struct kind *k = kind_by_word("vmi");
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		_cleanup_(selector_freep) struct selector *s = NULL;
 		struct err err = {0};
 
-		assert_int_equal(selector_parse(cases[i].labels, cases[i].fields, &s, &err), 0);
-		if (selector_matches(s, "lab", "vm", labels) != cases[i].matches)
+		assert_int_equal(selector_parse(k, cases[i].labels, cases[i].fields, &s, &err), 0);
+		if (selector_matches(s, object) != cases[i].matches ||
+		    selector_matches(s, part) != cases[i].matches)
 			fail_msg("%s %s", cases[i].labels, cases[i].fields);
 	}
 }
@@ -165,13 +171,14 @@ static void test_bad_selectors(void **state)
 		 "field label not supported: status.phase; metadata.name and metadata.namespace "
 		 "are"},
 	};
+	const struct kind *k = kind_by_word("vmi");
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct selector *s = NULL;
 		struct err err = {0};
 
-		assert_int_equal(selector_parse(cases[i].labels, cases[i].fields, &s, &err),
+		assert_int_equal(selector_parse(k, cases[i].labels, cases[i].fields, &s, &err),
 				 -EINVAL);
 		assert_string_equal(err.msg, cases[i].message);
 		assert_null(s);
@@ -187,7 +194,7 @@ static void test_selector_bounds(void **state)
 	(void)state;
 	for (int i = 0; i < 65; i++)
 		(void)strcat(text, i ? ",a" : "a");
-	assert_int_equal(selector_parse(text, NULL, &s, &err), -EINVAL);
+	assert_int_equal(selector_parse(kind_by_word("vmi"), text, NULL, &s, &err), -EINVAL);
 	assert_string_equal(err.msg, "labelSelector: more than 64 terms");
 }
 

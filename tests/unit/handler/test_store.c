@@ -230,10 +230,17 @@ static void test_reboot(void **state)
 	struct fixture *f = *state;
 	_cleanup_free_ char *file = xasprintf("%s/runtime.db", f->paths.run);
 	_cleanup_json_ json_t *status = json_object(), *got = NULL, *object = NULL;
+	_cleanup_json_ json_t *event = json_pack("{s:{}}", "metadata");
+	const struct store_event row = {.ns = "a", .name = "e", .uid = "u1"};
 	sqlite3 *db = NULL;
 
 	put(f, "a", "one");
 	assert_int_equal(store_status_put(f->store, "u1", status, &f->err), 0);
+	assert_int_equal(store_event_put(f->store, &row, event, &f->err), 0);
+	store_close(f->store);
+	open_store(f); /* a handler that follows in the same boot has them */
+	assert_int_equal(store_event_get(f->store, "a", "e", NULL, &got, &f->err), 0);
+	json_decref(TAKE_PTR(got));
 	store_close(f->store);
 	assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(db, "UPDATE boot SET id = 'before'", NULL, NULL, NULL),
@@ -241,6 +248,7 @@ static void test_reboot(void **state)
 	assert_int_equal(sqlite3_close(db), SQLITE_OK);
 	open_store(f);
 	assert_int_equal(store_status_get(f->store, "u1", &got, &f->err), -ENOENT);
+	assert_int_equal(store_event_get(f->store, "a", "e", NULL, &got, &f->err), -ENOENT);
 	assert_int_equal(store_get(f->store, KIND, "a", "one", &object, &f->err), 0);
 }
 

@@ -399,7 +399,7 @@ static void test_behind(void **state)
 	ssize_t n;
 
 	create(a, "one", "a", NULL);
-	assert_int_equal(selector_parse(NULL, NULL, &selector, &err), 0);
+	assert_int_equal(selector_parse(k, NULL, NULL, &selector, &err), 0);
 	assert_int_equal(watcher_new(&a->h, k, NULL, selector, 0, never, NULL, &w, &err), 0);
 	n = watcher_read(w, text, 10); /* a part of the first line */
 	assert_int_equal(n, 10);

@@ -20,7 +20,7 @@ static int log_fd; /* borrowed by the test: a second descriptor of the log */
 
 static int setup(void **state)
 {
-	struct conlog log = {.fd = -1};
+	struct logfile log = {.fd = -1};
 	struct err err = {0};
 	int sv[2], fd;
 
@@ -28,7 +28,7 @@ static int setup(void **state)
 	assert_true(sd_event_new(&event) >= 0);
 	fd = memfd_create("log", MFD_CLOEXEC);
 	log_fd = dup(fd);
-	assert_int_equal(conlog_open(fd, &log, &err), 0);
+	assert_int_equal(logfile_open(fd, 4 << 20, &log), 0);
 	assert_int_equal(sock_pair(SOCK_STREAM, sv), 0);
 	qemu = sv[1];
 	assert_int_equal(console_new(event, sv[0], &log, &console, &err), 0);

@@ -26,7 +26,7 @@ HARDEN  := -fPIE -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fstack-clash-prot
 	-fcf-protection
 OPT     ?= -O2 -g
 CFLAGS  += -std=gnu17 $(OPT) $(WARN) $(HARDEN) -D_GNU_SOURCE -DVIRTPOD_VERSION='"$(VERSION)"' -I. \
-	-MMD -MP $(SAN)
+	-MMD -MP $(SAN) $(if $(STOPS),-DVIRTPOD_STOPS)
 LDFLAGS += -pie -Wl,-z,relro,-z,now -Wl,--as-needed $(SAN)
 
 # Tiers, lowest first: a folder may include only folders of lower tiers (tests/layering.sh).
@@ -187,6 +187,7 @@ test: deps
 	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/clang CC=clang all unit
 	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/san OPT="-O1 -g" \
 		SAN="-fsanitize=address,undefined -fno-sanitize-recover=undefined" unit
+	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/stops STOPS=1 all
 	@tests/run.sh $(BUILD)
 
 # the long ones come with the issues that bring them; today it is the same suite

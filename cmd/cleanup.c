@@ -32,7 +32,7 @@ static int wait_child(int pidfd)
 static int clean(const struct cli *cli, bool force, struct err *err)
 {
 	char exe[PATH_MAX], cleanup[] = "--cleanup", root[] = "--root", forced[] = "--force",
-		say_more[] = "-v";
+			    say_more[] = "-v";
 	_cleanup_free_ char *dir = xstrdup(cli->root ? cli->root : "");
 	char *argv[7] = {exe, cleanup}, *env[] = {NULL};
 	_cleanup_fd_ int pidfd = -1;
@@ -65,8 +65,9 @@ static int run(struct cli *cli, int argc, char **argv)
 	bool force = false;
 	const struct opt own[] = {{"force", 0, OPT_FLAG, &force}};
 	struct err err = {0};
-	int code, r, at = opts_parse(cli, command_cleanup.usage, own, ARRAY_SIZE(own),
-				     /* first_word_ends= */ false, argc, argv, &code);
+	int code, r,
+		at = opts_parse(cli, command_cleanup.usage, own, ARRAY_SIZE(own),
+				/* first_word_ends= */ false, argc, argv, &code);
 
 	if (at < 0)
 		return code;

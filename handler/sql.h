@@ -16,6 +16,9 @@ static inline void stmt_finalizep(sqlite3_stmt **q)
 /* Open (make, mode 0600) dir/name and run its schema. A damaged file is refused, naming the cure. */
 int sql_open(const char *dir, const char *name, const char *schema, sqlite3 **ret, struct err *err);
 
+/* -EBADMSG: the database's file is not what we wrote. */
+int sql_damaged(sqlite3 *db, struct err *err, const char *how);
+
 int sql_exec(sqlite3 *db, const char *text,
 	     struct err *err); /* several statements, no parameters */
 

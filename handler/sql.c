@@ -55,7 +55,11 @@ int sql_open(const char *dir, const char *name, const char *schema, sqlite3 **re
 
 	rc = sqlite3_open_v2(
 		path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
-	r = rc == SQLITE_OK ? sql_exec(db, schema, err) : sql_error(db, err, "open");
+	if (rc == SQLITE_OK)
+		r = sql_exec(db, schema, err);
+	else /* SQLite forgets the file's name here */
+		r = err_set(err, -EIO, "%s: %s (%s)", path, sqlite3_errmsg(db),
+			    strerror(sqlite3_system_errno(db)));
 	(void)umask(mask);
 	if (r == 0)
 		r = check_all(db, err);

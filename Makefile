@@ -26,7 +26,7 @@ HARDEN  := -fPIE -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fstack-clash-prot
 	-fcf-protection
 OPT     ?= -O2 -g
 CFLAGS  += -std=gnu17 $(OPT) $(WARN) $(HARDEN) -D_GNU_SOURCE -DVIRTPOD_VERSION='"$(VERSION)"' -I. \
-	-MMD -MP $(SAN)
+	-MMD -MP $(SAN) $(if $(STOPS),-DVIRTPOD_STOPS)
 LDFLAGS += -pie -Wl,-z,relro,-z,now -Wl,--as-needed $(SAN)
 
 # Tiers, lowest first: a folder may include only folders of lower tiers (tests/layering.sh).
@@ -116,6 +116,10 @@ $(BUILD)/unit/cmd/%: $(BUILD)/tests/unit/cmd/%.o $(filter-out %/virtpod.o,$(VIRT
 .PHONY: unit
 unit: $(UNIT_BINS)
 
+$(BUILD)/fake-qemu: tests/pod/fake-qemu.c lib/util.c
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) $(CFLAGS) -MF $@.d -fno-pie -static -o $@ $^
+
 # --- what a fresh machine lacks -----------------------------------------------------------------
 DEPS_APT := gcc clang libc6-dev make pkg-config clang-format clang-tidy cppcheck shellcheck \
 	libjansson-dev libyaml-dev libsystemd-dev libseccomp-dev libcap-ng-dev libnl-3-dev \
@@ -185,10 +189,11 @@ lab-run: lab
 
 .PHONY: test test-full
 test: deps
-	@$(MAKE) --no-print-directory -j2 all unit guest lab
+	@$(MAKE) --no-print-directory -j2 all unit guest lab $(BUILD)/fake-qemu
 	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/clang CC=clang all unit
 	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/san OPT="-O1 -g" \
 		SAN="-fsanitize=address,undefined -fno-sanitize-recover=undefined" unit
+	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/stops STOPS=1 all
 	@tests/run.sh $(BUILD)
 
 # the long ones come with the issues that bring them; today it is the same suite

@@ -50,7 +50,7 @@ int autostart_probe(const struct paths *p)
  * Beside our own executable first, so that a build runs with its own handler; then where `make install`
  * puts it relative to ours, whatever the prefix; then the usual prefixes.
  */
-static int find_handler(char buf[static PATH_MAX], struct err *err)
+int autostart_find(char buf[static PATH_MAX], struct err *err)
 {
 	static const struct {
 		bool relative; /* to our executable's folder */
@@ -193,7 +193,7 @@ static int start_own(const struct paths *p, bool own_root, struct err *err)
 	if (log_fd < 0)
 		return err_errno(err, -errno, "%s/handler.log", p->run);
 	log_from = lseek(log_fd, 0, SEEK_END);
-	r = find_handler(exe, err);
+	r = autostart_find(exe, err);
 	if (r < 0)
 		return r;
 	r = notify_socket(&notify_fd, &notify_env);

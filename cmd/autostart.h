@@ -5,6 +5,7 @@
 #include "handler/paths.h"
 #include "lib/err.h"
 
+#include <limits.h>
 #include <stdbool.h>
 
 /*
@@ -13,6 +14,9 @@
  * unit is no help. Root only: -EACCES otherwise. -ENOTCONN: it ended, the message has its last words.
  */
 int autostart(const struct paths *p, bool own_root, struct err *err);
+
+/* The executable that it would start, into buf. -ENOTCONN: there is none, the message says where it was sought. */
+int autostart_find(char buf[static PATH_MAX], struct err *err);
 
 /* Connect and close again: 0 it answers, else what connect(2) said. */
 int autostart_probe(const struct paths *p);

@@ -17,17 +17,20 @@
 
 struct options {
 	const char *root;
-	bool on_demand;
+	bool on_demand, cleanup, force;
 	enum log_level level;
 };
 
 static const char usage[] =
 	"usage: virt-handler [--root DIR] [--on-demand] [-v]\n"
+	"       virt-handler [--root DIR] --cleanup [--force] [-v]\n"
 	"\n"
 	"virtpod's node agent: keeps the VMs of this host, serves the API on run/handler.sock.\n"
 	"\n"
 	"  --root DIR   keep everything below DIR instead of /var/lib/virtpod and /run/virtpod\n"
 	"  --on-demand  end after a few seconds without VM and client (how virtpod starts it)\n"
+	"  --cleanup    serve nothing: remove what a crash left of a root that no handler serves\n"
+	"  --force      with --cleanup: kill VMs that still run\n"
 	"  -v           log debug messages, too\n"
 	"  --version    print the version\n";
 
@@ -37,6 +40,8 @@ static int parse(int argc, char **argv, struct options *ret)
 	static const struct option longs[] = {
 		{"root", required_argument, NULL, 'r'},
 		{"on-demand", no_argument, NULL, 'd'},
+		{"cleanup", no_argument, NULL, 'c'},
+		{"force", no_argument, NULL, 'f'},
 		{"version", no_argument, NULL, 'V'},
 		{"help", no_argument, NULL, 'h'},
 		{0},
@@ -52,6 +57,12 @@ static int parse(int argc, char **argv, struct options *ret)
 		case 'd':
 			ret->on_demand = true;
 			break;
+		case 'c':
+			ret->cleanup = true;
+			break;
+		case 'f':
+			ret->force = true;
+			break;
 		case 'v':
 			ret->level = LOG_LEVEL_DEBUG;
 			break;
@@ -66,9 +77,12 @@ static int parse(int argc, char **argv, struct options *ret)
 			return 3;
 		}
 	}
-	if (optind == argc)
+	if (optind < argc)
+		fprintf(stderr, "virt-handler: unexpected argument '%s'\n%s", argv[optind], usage);
+	else if ((ret->force && !ret->cleanup) || (ret->cleanup && ret->on_demand))
+		fputs(usage, stderr);
+	else
 		return 0;
-	fprintf(stderr, "virt-handler: unexpected argument '%s'\n%s", argv[optind], usage);
 	return 3;
 }
 
@@ -118,6 +132,13 @@ static int serve(const struct options *options, struct err *err)
 	return r;
 }
 
+static int clean(const struct options *options, struct err *err)
+{
+	int r = caps_cut(err);
+
+	return r < 0 ? r : handler_clean(options->root, options->force, err);
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
@@ -131,9 +152,9 @@ int main(int argc, char **argv)
 		log_error("must be started by root: it makes namespaces, cgroups and links");
 		return 4;
 	}
-	if (serve(&options, &err) < 0) {
-		log_error("%s", err.msg);
-		return 1;
-	}
-	return 0;
+	r = options.cleanup ? clean(&options, &err) : serve(&options, &err);
+	if (r >= 0)
+		return 0;
+	log_error("%s", err.msg);
+	return options.cleanup && err.code == -EBUSY ? 3 : 1;
 }

@@ -86,7 +86,8 @@ static void name_node(struct handler *h)
 		(void)snprintf(h->node, sizeof h->node, "localhost");
 }
 
-int handler_open(const char *root, struct handler *h, struct err *err)
+/* The root is this process's alone, its records and the kernel's groups are open. */
+static int open_root(const char *root, struct handler *h, struct err *err)
 {
 	struct err config = {0};
 	int r;
@@ -97,10 +98,6 @@ int handler_open(const char *root, struct handler *h, struct err *err)
 	r = paths_open(root, /* make= */ true, &h->paths, err);
 	if (r == 0)
 		r = take_root_lock(h, err);
-	if (r == 0)
-		r = find_launcher(h, err);
-	if (r == 0)
-		r = find_qemu(h, err);
 	if (r == 0) {
 		r = sd_event_default(&h->event);
 		if (r < 0)
@@ -113,6 +110,28 @@ int handler_open(const char *root, struct handler *h, struct err *err)
 		r = cpu_topology_load(&h->topology, err);
 	if (r == 0 && config_load(h, &config) < 0) /* who mends it needs the API */
 		log_error("%s; no VM starts until it is mended", h->config_err.msg);
+	return r;
+}
+
+int handler_clean(const char *root, bool force, struct err *err)
+{
+	struct handler h;
+	int r = open_root(root, &h, err);
+
+	if (r == 0)
+		r = adopt_none(&h, force, err);
+	handler_close(&h);
+	return r;
+}
+
+int handler_open(const char *root, struct handler *h, struct err *err)
+{
+	int r = open_root(root, h, err);
+
+	if (r == 0)
+		r = find_launcher(h, err);
+	if (r == 0)
+		r = find_qemu(h, err);
 	if (r == 0)
 		r = loop_init(h, err);
 	if (r < 0)

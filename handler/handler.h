@@ -55,9 +55,15 @@ struct handler {
 	struct plan_host nodes; /* those whose nodes were there then */
 };
 
-/* Everything of a start but the API: store, cgroups, topology, configuration, then adoption. */
+/* Everything of a start: store, cgroups, topology, configuration, adoption, the API. */
 int handler_open(const char *root, struct handler *h, struct err *err);
 void handler_close(struct handler *h);
+
+/*
+ * End and remove everything of a root that no handler serves, or will: the same undo as a start of a
+ * handler, without one. Needs no QEMU. -EBUSY: a handler serves it, or, without force, a VM of it runs.
+ */
+int handler_clean(const char *root, bool force, struct err *err);
 
 /* Open the host's devices to see which work, for a start: it may load their modules. */
 void handler_probe(struct handler *h);

@@ -164,7 +164,7 @@ static void remove_ours(const struct handler *h, json_t *list, const char *uid)
 	for (size_t i = json_array_size(list); i-- > 0;) {
 		const json_t *entry = json_array_get(list, i);
 
-		if (is_ours(h, entry) && str_eq(json_str(entry, "uid"), uid))
+		if (is_ours(h, entry) && (!uid || str_eq(json_str(entry, "uid"), uid)))
 			(void)json_array_remove(list, i);
 	}
 }

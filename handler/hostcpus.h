@@ -25,4 +25,4 @@ void hostcpus_unwatch(struct handler *h);
 /* Claim for one pod; -EBUSY when another root took one of them meanwhile. */
 int hostcpus_take(struct handler *h, const char *uid, const char *vm, const cpu_set_t *cpus,
 		  struct err *err);
-int hostcpus_free(struct handler *h, const char *uid, struct err *err);
+int hostcpus_free(struct handler *h, const char *uid, struct err *err); /* NULL: all of this root */

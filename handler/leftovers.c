@@ -18,22 +18,27 @@
 #include <fcntl.h>
 #include <string.h>
 
-static void report(const char *what, const char *name, int r, const struct err *err)
+/* What r says is added up, so that one that resists keeps nobody from the rest. */
+static int report(const char *what, const char *name, int r, const struct err *err)
 {
 	if (r < 0)
 		log_error("leftover %s %s: %s", what, name, err->msg);
 	else
 		log_info("leftover %s %s: removed", what, name);
+	return r < 0;
 }
 
-static void remove_cgroups(struct handler *h)
+static int remove_cgroups(struct handler *h)
 {
 	struct err err = {0};
 	char **uids = NULL;
 	size_t n = 0;
+	int bad = 0;
 
-	if (cgroup_list(h->cgroups, &uids, &n, &err) < 0)
+	if (cgroup_list(h->cgroups, &uids, &n, &err) < 0) {
 		log_error("leftovers: %s", err.msg);
+		return 1;
+	}
 	for (size_t i = 0; i < n; i++) {
 		int r;
 
@@ -45,26 +50,29 @@ static void remove_cgroups(struct handler *h)
 			err_clear(&err);
 			r = cgroup_pod_destroy(h->cgroups, uids[i], &err);
 		}
-		report("cgroup of pod", uids[i], r, &err);
+		bad += report("cgroup of pod", uids[i], r, &err);
 	}
 	cgroup_list_free(uids, n);
+	return bad;
 }
 
 /* Call fn with every entry of a folder below run/ that no pod owns. */
-static void each_orphan(struct handler *h, const char *folder,
-			int (*fn)(struct handler *h, int dirfd, const char *name, struct err *err))
+static int each_orphan(struct handler *h, const char *folder,
+		       int (*fn)(struct handler *h, int dirfd, const char *name, struct err *err))
 {
 	int fd = openat(h->paths.run_fd, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *de;
+	int bad = 0;
 
 	while (dir && (de = readdir(dir))) {
 		struct err err = {0};
 
 		if (de->d_name[0] == '.' || pod_find(h, de->d_name))
 			continue;
-		report(folder, de->d_name, fn(h, dirfd(dir), de->d_name, &err), &err);
+		bad += report(folder, de->d_name, fn(h, dirfd(dir), de->d_name, &err), &err);
 	}
+	return bad;
 }
 
 static int remove_netns(struct handler *h, int dir, const char *name, struct err *err)
@@ -92,7 +100,7 @@ static bool veth_is_owned(struct handler *h, const char *ifname)
 	return false;
 }
 
-static void remove_link(struct handler *h, const json_t *link, const char *kind)
+static int remove_link(struct handler *h, const json_t *link, const char *kind)
 {
 	const char *name = json_str(link, "name");
 	struct l2bridge_spec spec = {.tag = h->paths.tag};
@@ -100,42 +108,45 @@ static void remove_link(struct handler *h, const json_t *link, const char *kind)
 	int r;
 
 	if (!str_eq(json_str(link, "kind"), kind))
-		return;
+		return 0;
 	if (str_eq(kind, "bridge")) {
 		r = net_bridge_remove(name, h->paths.tag, &err);
 		if (r == 1)
-			return; /* a pod's port is on it */
+			return 0; /* a pod's port is on it */
 	} else {
 		if (veth_is_owned(h, name))
-			return;
+			return 0;
 		(void)snprintf(spec.host_ifname, sizeof spec.host_ifname, "%s", name);
 		r = l2bridge_teardown(&spec, &err);
 	}
-	report(kind, name, r, &err);
+	return report(kind, name, r, &err);
 }
 
-static void remove_links(struct handler *h)
+static int remove_links(struct handler *h)
 {
 	_cleanup_json_ json_t *links = NULL;
 	struct err err = {0};
 	json_t *link;
+	int bad = 0;
 	size_t i;
 
 	if (net_list_ours(h->paths.tag, &links, &err) < 0) {
 		log_error("leftovers: %s", err.msg);
-		return;
+		return 1;
 	}
 	/* ports first: a bridge with ports stays */
 	json_array_foreach (links, i, link)
-		remove_link(h, link, "veth");
+		bad += remove_link(h, link, "veth");
 	json_array_foreach (links, i, link)
-		remove_link(h, link, "bridge");
+		bad += remove_link(h, link, "bridge");
+	return bad;
 }
 
-void leftovers_remove(struct handler *h)
+int leftovers_remove(struct handler *h)
 {
-	remove_cgroups(h); /* and with them the processes: what follows is then unused */
-	each_orphan(h, "pods", remove_poddir);
-	remove_links(h);
-	each_orphan(h, "netns", remove_netns);
+	int bad = remove_cgroups(h); /* and with them the processes: what follows is then unused */
+
+	bad += each_orphan(h, "pods", remove_poddir);
+	bad += remove_links(h);
+	return bad + each_orphan(h, "netns", remove_netns);
 }

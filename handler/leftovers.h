@@ -7,5 +7,5 @@
 
 #include "handler/handler.h"
 
-/* Remove it all; each thing that resists is logged with its reason. */
-void leftovers_remove(struct handler *h);
+/* Remove it all. Each thing that resists is logged with its reason; returns how many do. */
+int leftovers_remove(struct handler *h);

@@ -172,7 +172,8 @@ int loop_init(struct handler *h, struct err *err)
 
 void handler_kick(struct handler *h)
 {
-	(void)sd_event_source_set_enabled(h->reconcile, SD_EVENT_ONESHOT);
+	if (h->reconcile) /* none while a root is only cleaned */
+		(void)sd_event_source_set_enabled(h->reconcile, SD_EVENT_ONESHOT);
 }
 
 void handler_changed(struct handler *h)

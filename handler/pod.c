@@ -14,6 +14,7 @@
 #include "api/wire.h"
 #include "lib/json.h"
 #include "lib/log.h"
+#include "lib/stop.h"
 #include "lib/util.h"
 
 #include <errno.h>
@@ -138,10 +139,11 @@ void pod_start(struct pod *pod)
 	walk_forward(pod);
 }
 
-static void note_time(struct pod *pod)
+static void note_done(struct pod *pod)
 {
 	(void)json_object_set_new(pod->timing, pod_steps[pod->record.step].name,
 				  json_integer((json_int_t)(now_us() - pod->step_began)));
+	stop_at("%s-done", pod_steps[pod->record.step].name);
 }
 
 static void walk_forward(struct pod *pod)
@@ -154,6 +156,8 @@ static void walk_forward(struct pod *pod)
 		/* admit and plan touch nothing outside this process: no record to write for them */
 		r = step->undo ? store_pod_put(pod->h->store, &pod->record, &err) : 0;
 		pod->step_began = now_us();
+		if (step->undo)
+			stop_at("%s", step->name);
 		if (r == 0)
 			r = step->run(pod, &err);
 		if (r == STEP_WAIT)
@@ -162,7 +166,7 @@ static void walk_forward(struct pod *pod)
 			pod_fail(pod, &err);
 			return;
 		}
-		note_time(pod);
+		note_done(pod);
 	}
 	pod->record.step = pod_n_steps - 1;
 	pod->state = POD_RUNNING;
@@ -184,7 +188,7 @@ void pod_step_done(struct pod *pod, int r, const struct err *err)
 		pod_fail(pod, err);
 		return;
 	}
-	note_time(pod);
+	note_done(pod);
 	pod->record.step++;
 	walk_forward(pod);
 }
@@ -221,8 +225,10 @@ static void finish(struct pod *pod)
 	bool refused = pod->refused;
 	struct err err = {0};
 
+	stop_at("undone");
 	if (store_pod_delete(h->store, pod->record.uid, &err) < 0)
 		log_error("%s", err.msg);
+	stop_at("forgotten");
 	status_set_end(pod->status, &pod->outcome, &pod->failure, pod->refused, pod->grace_seconds);
 	pod_publish(pod);
 	if (!pod->failure.code)
@@ -284,7 +290,11 @@ static void walk_backward(struct pod *pod)
 	for (; pod->record.step >= 0; pod->record.step--) {
 		const struct pod_step *step = &pod_steps[pod->record.step];
 		struct err err = {0};
-		int r = step->undo ? step->undo(pod, &err) : 0;
+		int r;
+
+		if (step->undo)
+			stop_at("undo-%s", step->name);
+		r = step->undo ? step->undo(pod, &err) : 0;
 
 		if (r == STEP_WAIT)
 			return;

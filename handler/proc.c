@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
@@ -47,6 +48,13 @@ int proc_pidfd(pid_t pid, uint64_t start, int *ret)
 		return -ESRCH;
 	*ret = TAKE_FD(fd);
 	return 0;
+}
+
+bool proc_has_ended(int pidfd)
+{
+	struct pollfd p = {.fd = pidfd, .events = POLLIN};
+
+	return poll(&p, 1, /* timeout= */ 0) > 0;
 }
 
 /* Innermost number of a task by its status file; 0 when it has gone. */

@@ -17,6 +17,9 @@ bool proc_is(pid_t pid, uint64_t start);
 /* A pidfd of the process that began at `start`; -ESRCH when that one is gone. */
 int proc_pidfd(pid_t pid, uint64_t start, int *ret);
 
+/* Has the process of this pidfd ended, reaped or not? */
+bool proc_has_ended(int pidfd);
+
 /*
  * Is process 2 kthreadd, whose children all kernel threads are? Inside a pid namespace of somebody's it
  * is not.

@@ -8,6 +8,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+int sql_damaged(sqlite3 *db, struct err *err, const char *how)
+{
+	const char *file = sqlite3_db_filename(db, "main");
+
+	return err_set(err, -EBADMSG, "%s: damaged (%s); move it away to start with an empty one",
+		       file ? file : "store", how);
+}
+
 static int sql_error(sqlite3 *db, struct err *err, const char *what)
 {
 	int rc = sqlite3_errcode(db) & 0xff;
@@ -20,10 +28,23 @@ static int sql_error(sqlite3 *db, struct err *err, const char *what)
 								 : -EIO;
 
 	if (code == -EBADMSG)
-		return err_set(err, code,
-			       "%s: damaged (%s); move it away to start with an empty one",
-			       file ? file : "store", sqlite3_errmsg(db));
+		return sql_damaged(db, err, sqlite3_errmsg(db));
 	return err_set(err, code, "%s: %s: %s", file ? file : "store", what, sqlite3_errmsg(db));
+}
+
+/* All of it, before anything is decided by half of it: what we store is read in a millisecond. */
+static int check_all(sqlite3 *db, struct err *err)
+{
+	_cleanup_stmt_ sqlite3_stmt *q = NULL;
+	const char *found;
+	int r = sql_prepare(db, &q, err, "PRAGMA quick_check(1)", NULL);
+
+	if (r == 0)
+		r = sql_row(q, err);
+	if (r < 0)
+		return r;
+	found = r ? (const char *)sqlite3_column_text(q, 0) : NULL;
+	return str_eq(found, "ok") ? 0 : sql_damaged(db, err, found ? found : "no answer");
 }
 
 int sql_open(const char *dir, const char *name, const char *schema, sqlite3 **ret, struct err *err)
@@ -35,8 +56,14 @@ int sql_open(const char *dir, const char *name, const char *schema, sqlite3 **re
 
 	rc = sqlite3_open_v2(
 		path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
-	r = rc == SQLITE_OK ? sql_exec(db, schema, err) : sql_error(db, err, "open");
+	if (rc == SQLITE_OK)
+		r = sql_exec(db, schema, err);
+	else /* SQLite forgets the file's name here */
+		r = err_set(err, -EIO, "%s: %s (%s)", path, sqlite3_errmsg(db),
+			    strerror(sqlite3_system_errno(db)));
 	(void)umask(mask);
+	if (r == 0)
+		r = check_all(db, err);
 	if (r < 0) {
 		(void)sqlite3_close_v2(db);
 		return r;

@@ -18,6 +18,8 @@ int sql_open(const char *dir, const char *name, const char *schema, sqlite3 **re
 
 /* The same to read alone; nothing is made. -ENOENT, -EACCES as open(2) would say. */
 int sql_open_to_read(const char *dir, const char *name, sqlite3 **ret, struct err *err);
+/* -EBADMSG: the database's file is not what we wrote. */
+int sql_damaged(sqlite3 *db, struct err *err, const char *how);
 
 int sql_exec(sqlite3 *db, const char *text,
 	     struct err *err); /* several statements, no parameters */

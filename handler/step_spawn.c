@@ -19,6 +19,7 @@
 #include "sandbox/spawn.h"
 
 #include "lib/sock.h"
+#include "lib/stop.h"
 #include "lib/util.h"
 
 #include <errno.h>
@@ -87,6 +88,7 @@ static int spawn(struct pod *pod, const struct sandbox_layers *layers, int chann
 
 	if (r < 0)
 		return r;
+	stop_at("spawn-unrecorded");
 	pod->record.pid = pid;
 	pod->record.pid_start = proc_start(pid);
 	return store_pod_put(pod->h->store, &pod->record, err);

@@ -170,7 +170,7 @@ int store_load_body(sqlite3_stmt *q, int column, json_t **ret, struct err *err)
 	json_t *body = json_loads((const char *)sqlite3_column_text(q, column), 0, &je);
 
 	if (!body)
-		return err_set(err, -EBADMSG, "store: a record is damaged: %s", je.text);
+		return sql_damaged(sqlite3_db_handle(q), err, je.text);
 	*ret = body;
 	return 0;
 }

@@ -4,6 +4,7 @@
 
 #include "api/wire.h"
 #include "lib/json.h"
+#include "lib/stop.h"
 #include "lib/util.h"
 
 #include <errno.h>
@@ -52,6 +53,7 @@ static void on_running(void *arg, int r, const json_t *result, const char *error
 		pending_refuse(p, -EIO, "continue: the guest does not run", status);
 		return;
 	}
+	stop_at("launcher-continued");
 	peer_reply(p->l->peer, &p->to, json_pack("{s:s}", "status", status));
 	free(p);
 }

@@ -5,6 +5,7 @@
 #include "api/limits.h"
 #include "lib/json.h"
 #include "lib/log.h"
+#include "lib/stop.h"
 #include "sandbox/enter.h"
 
 #include <errno.h>
@@ -45,9 +46,12 @@ void enter_request(struct launcher *l, const struct reply_to *to, const json_t *
 {
 	bool again = l->stage != STAGE_FRESH;
 	struct err err = {0};
-	int r = enter(l, msg, fds, &err);
+	int r;
 
+	stop_at("launcher-enter");
+	r = enter(l, msg, fds, &err);
 	if (r == 0) {
+		stop_at("launcher-entered");
 		l->stage = STAGE_ENTERED;
 		peer_reply(l->peer, to, NULL);
 		return;

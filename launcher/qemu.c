@@ -2,6 +2,7 @@
 #include "launcher/qemu.h"
 
 #include "lib/child.h"
+#include "lib/stop.h"
 #include "lib/util.h"
 #include "sandbox/seccomp.h"
 
@@ -42,6 +43,7 @@ static void become_qemu(char *const *argv, const int *keep, size_t n_keep,
 	}
 	if (getppid() != parent)
 		_exit(1);
+	stop_at("qemu-exec");
 	if (dup2(output, STDOUT_FILENO) < 0 || dup2(output, STDERR_FILENO) < 0) {
 		(void)err_errno(err, -errno, "standard output");
 		return;

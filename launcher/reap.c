@@ -7,6 +7,7 @@
 #include "launcher/internal.h"
 
 #include "lib/log.h"
+#include "lib/stop.h"
 #include "lib/util.h"
 
 #include <errno.h>
@@ -27,8 +28,10 @@ static void qemu_ended(struct launcher *l)
 		console_finish(l->console);
 	ending_classify(&l->ending, &outcome);
 	log_info("%s: %s", outcome_name(outcome.kind), outcome.message);
+	stop_at("launcher-ended");
 	if (outcome_write(l->outcome_fd, &outcome, &err) < 0)
 		log_error("%s", err.msg);
+	stop_at("launcher-told");
 	if (l->stage == STAGE_STARTING) {
 		err = (struct err){0};
 		(void)err_set(&err, -ECHILD, "start: %s", outcome.message);

@@ -11,6 +11,7 @@
 #include "launcher/disks.h"
 #include "lib/json.h"
 #include "lib/log.h"
+#include "lib/stop.h"
 #include "lib/util.h"
 
 #include <errno.h>
@@ -78,6 +79,7 @@ static void on_iothreads(void *arg, int r, const json_t *result, const char *err
 	l->iothreads = ids;
 	l->stage = STAGE_PAUSED;
 	l->ending.started = true;
+	stop_at("launcher-started");
 	peer_reply(l->peer, &l->start_to, start_reply(l));
 }
 
@@ -197,6 +199,7 @@ static int start(struct launcher *l, const char *qemu, struct named_fds *fds, st
 		r = disks_resolve(l->plan, &numbers, err);
 	if (r < 0)
 		return r;
+	stop_at("launcher-start");
 	r = sock_pair(SOCK_STREAM, sv);
 	if (r < 0)
 		return err_errno(err, r, "QMP: socket pair");

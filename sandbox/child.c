@@ -6,6 +6,7 @@
 #include "sandbox/child.h"
 
 #include "lib/sock.h"
+#include "lib/stop.h"
 #include "lib/util.h"
 #include "sandbox/caps.h"
 #include "sandbox/syscalls.h"
@@ -119,7 +120,7 @@ static int arrange_fds(const struct sandbox_spawn *s, struct child_io *io, int *
 void child_run(const struct sandbox_spawn *s, struct child_io *io)
 {
 	static char lang[] = "LANG=C.UTF-8";
-	char *const env[] = {lang, NULL};
+	char *const env[] = {lang, stop_environment(), NULL};
 	struct err err = {0};
 	int exec_fd = -1;
 	int r = wait_for_go(io, &err);

@@ -22,4 +22,11 @@ for f in "$build"/{,clang/}{virtpod,virt-handler,virt-launcher}; do
 	need "$f" "the stack protector" '__stack_chk_fail' --dyn-syms
 	need "$f" "fortified calls" '__[a-z]+_chk(@|$)' --dyn-syms
 done
+for f in "$build"/{virtpod,virt-handler,virt-launcher}; do
+	# lib/stop.h
+	if grep -q VIRTPOD_STOP "$f"; then
+		echo "$f: has the hooks of a build for tests"
+		bad=1
+	fi
+done
 exit $bad

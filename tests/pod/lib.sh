@@ -184,6 +184,7 @@ vmi_when() { # NAME FILTER SECONDS
 
 # --- handler -----------------------------------------------------------------------------------
 
+HANDLER=$BUILD/virt-handler
 HANDLER_BY=() # a command that starts it in its own place
 
 handler_start() { # ROOT [OPTION...]: HANDLER_PID is its pid; fails when it ended instead
@@ -191,7 +192,7 @@ handler_start() { # ROOT [OPTION...]: HANDLER_PID is its pid; fails when it ende
 	shift
 	: >>"$log"
 	from=$(($(wc -l <"$log") + 1))
-	"${HANDLER_BY[@]}" "$BUILD/virt-handler" --root "$root" "$@" >>"$log" 2>&1 </dev/null &
+	"${HANDLER_BY[@]}" "$HANDLER" --root "$root" "$@" >>"$log" 2>&1 </dev/null &
 	HANDLER_PID=$!
 	wait_line "$log" "serving $root/run/handler.sock" 30 "$from" "$HANDLER_PID" >/dev/null
 }

@@ -82,6 +82,10 @@ static void fake_cpus(const char *line)
 	}
 	if (fake_is("late") && asked++ == 0)
 		fake_return(line, "[{\"thread-id\": 11}]");
+	else if (fake_is("lies")) /* the launcher's */
+		fake_return(line, "[{\"thread-id\": 1}]");
+	else if (fake_is("babbles"))
+		fake_return(line, "{\"thread-id\": \"none\"}");
 	else
 		fake_return(line, "[{\"thread-id\": 11}, {\"thread-id\": 12}]");
 }
@@ -181,6 +185,18 @@ static void fake_qemu_main(int argc, char **argv)
 		(void)!write(2, "fake: first line\nfake: cannot do it\n", 36);
 		_exit(1);
 	}
+	if (fake_is("hangs"))
+		for (;;)
+			(void)pause();
+	if (fake_is("spews"))
+		for (unsigned i = 0; i < 200000; i++)
+			(void)dprintf(2, "fake: \033[31mline %u\n", i);
+	if (fake_is("huge"))
+		for (;;)
+			(void)!write(fake_qmp, "{\"a\": \"aaaaaaaaaaaaaaaa", 24);
+	if (fake_is("deep"))
+		for (;;)
+			(void)!write(fake_qmp, "[[[[[[[[[[[[[[[[", 16);
 	if (fake_is("fds"))
 		fake_list_fds();
 	if (fake_is("orphan"))

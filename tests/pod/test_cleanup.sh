@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A root whose handler does not come again: virtpod cleanup removes what is left of it, but no VM that
+# runs unless it is told to; a boot id of yesterday makes runtime records void, and keeps objects.
+# shellcheck source=tests/pod/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+VM=vt-clean
+
+cleanup() { # [OPTION...]: sets OUT and STATUS
+	OUT=$(timeout $((60 * SLOW)) "${VP[@]}" cleanup "$@" 2>&1 </dev/null)
+	STATUS=$?
+}
+
+# A VM that runs, and no handler.
+alone() {
+	[ -n "$HANDLER_PID" ] || handler_start "$ROOT" ||
+		fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+	vp delete vmi $VM >/dev/null 2>&1 # of the case before
+	vm_up $VM "$WORK/$VM.json" || fatal "the VM comes up"
+	console_close $VM
+	kill -KILL "${RUN_PID[$VM]}" # it would start a new handler
+	wait "${RUN_PID[$VM]}" 2>/dev/null
+	unset "RUN_PID[$VM]"
+	Q=$(qemu_pid $VM)
+	handler_kill
+}
+
+refused() {
+	cleanup
+	is "beside a handler: refused" "$STATUS" 3
+	like "beside a handler: the message names it" "$OUT" "another virt-handler \\(pid $HANDLER_PID\\) serves this root"
+	alone
+	cleanup
+	is "beside a VM that runs: refused" "$STATUS" 3
+	like "beside a VM that runs: the message says what to do" "$OUT" \
+		"default/$VM runs \\(process [0-9]+\\): .*delete vmi.*--force"
+	is "the VM runs on" "$(qemu_pid $VM)" "$Q"
+	is "no handler was started" "$(handler_pids "$ROOT")" ""
+	check "its guest answers" ping -c 1 -W 5 10.79.2.2
+}
+
+forced() {
+	cleanup --force
+	is "--force: done" "$STATUS" 0
+	like "--force: it says so" "$OUT" 'nothing of it is left in the kernel'
+	no_leftovers "--force: nothing is left"
+	is "no CPU is held" "$(grep -F "$ROOT" /run/virtpod.cpus 2>/dev/null)" ""
+	check "no socket is left that nobody serves" test ! -e "$ROOT/run/handler.sock"
+	is "no handler was started" "$(handler_pids "$ROOT")" ""
+	cleanup
+	is "again: nothing to do, done" "$STATUS" 0
+	handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+	is "the object is there, and tells its end" "$(vp get vmi $VM -o json | jq -r .status.phase)" Failed
+	vm_down $VM
+}
+
+# The launcher dies while no handler is there: now it is only rubble.
+after_a_crash() {
+	alone
+	kill -KILL "$(parent_of "$Q")"
+	check "QEMU goes with its launcher" wait_gone "$Q" 20
+	isnt "there is something to remove" "$(leftovers)" ""
+	cleanup
+	is "after a crash: done without --force" "$STATUS" 0
+	no_leftovers "after a crash: nothing is left"
+}
+
+# Records are lost, too: by the names in the kernel alone.
+without_records() {
+	alone
+	kill -KILL "$(parent_of "$Q")"
+	check "QEMU goes with its launcher" wait_gone "$Q" 20
+	rm -f "$ROOT"/run/runtime.db*
+	cleanup
+	is "without records: done" "$STATUS" 0
+	no_leftovers "without records: nothing is left"
+}
+
+# Who comes back after a reboot finds records of processes and groups that are no more: they say
+# nothing, and what is to run is started. Here it is the first handler that was told another boot id.
+rebooted() {
+	handler_stop
+	echo 01234567-89ab-cdef-0123-456789abcdef >"$WORK/boot_id"
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	HANDLER_BY=(unshare -m bash -c 'mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"' "$WORK/boot_id")
+	handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+	HANDLER_BY=()
+	# the kernel mounts no new proc for a pod where something hides a part of the old one
+	nsenter -t "$HANDLER_PID" -m umount /proc/sys/kernel/random/boot_id
+	alone
+	kill -KILL "$(parent_of "$Q")"
+	check "QEMU goes with its launcher" wait_gone "$Q" 20
+	handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+	check "after a reboot: what is to run runs" wait_for $VM 'jsonpath={.status.phase}=Running' 30
+	like "after a reboot: what was left was removed" "$(cat "$WORK/handler.log")" 'leftover cgroup of pod .*: removed'
+	vm_down $VM
+	no_leftovers "after a reboot: nothing is left"
+}
+
+usage() {
+	cleanup one
+	is "a name: not understood" "$STATUS" 2
+	like "a name: it says so" "$OUT" "'one': it takes no names"
+}
+
+pod_begin
+pod_ready
+nad vt-cleannet 10.79.2.1/24 >"$WORK/nad.json"
+check "a network is applied" vp apply -f "$WORK/nad.json"
+vmi $VM dedicated 'nic("vt-cleannet"; "10.79.2.2/24")' >"$WORK/$VM.json"
+usage
+refused
+forced
+after_a_crash
+without_records
+rebooted
+pod_stop
+pod_end

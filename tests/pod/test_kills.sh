@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# kill -9 of handler, launcher and QEMU at each named step of a start and of an end (lib/stop.h): the next
+# handler, or the one that goes on, cleans, the VMI has failed or is gone, and nothing is left.
+# By the build with stops, BUILD_DIR/stops.
+# shellcheck disable=SC2317 # functions by name
+# shellcheck source=tests/pod/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+VM=vt-kill HANDLER=$BUILD/stops/virt-handler CLIENT='' FROM=''
+START=(cpus cpus-done cgroup cgroup-done net net-done disks disks-done spawn spawn-unrecorded
+	launcher-enter launcher-entered spawn-done qemu launcher-start qemu-exec launcher-started qemu-done
+	pin pin-done run launcher-continued run-done)
+END=(launcher-ended launcher-told undo-run undo-pin undo-qemu undo-spawn undo-disks undo-net undo-cgroup
+	undo-cpus undone forgotten)
+# of START: from here on there is a launcher, or a QEMU
+LAUNCHER_FROM=spawn-unrecorded QEMU_FROM=launcher-started
+
+# Clients are no functions: a function's subshell would be killed in their place.
+stop_in_start() { # STEP
+	begin "$1"
+	"${VP[@]}" create -f "$WORK/$VM.json" >"$WORK/client.log" 2>&1 &
+	CLIENT=$!
+	stopped "$1"
+}
+
+stop_in_end() { # STEP
+	begin "$1"
+	vp create -f "$WORK/$VM.json" >"$WORK/client.log" 2>&1
+	wait_for $VM 'jsonpath={.status.phase}=Running' 30 >/dev/null
+	"${VP[@]}" delete vmi $VM --grace-period 0 >"$WORK/client.log" 2>&1 &
+	CLIENT=$!
+	stopped "$1"
+}
+
+# A handler that will stand still at a step, or have its launcher do so.
+begin() { # STEP
+	FROM=$(($(wc -l <"$WORK/handler.log") + 1))
+	HANDLER_BY=(env "VIRTPOD_STOP=$1")
+	handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+	HANDLER_BY=()
+}
+
+# The line in the log says which process it is.
+stopped() { # STEP
+	wait_line "$WORK/handler.log" "stopped at '$1'" 30 "$FROM" >/dev/null && return
+	not_ok "$1: the step is reached" "$(tail -n "+$FROM" "$WORK/handler.log")"
+	return 1
+}
+
+launcher_pid() {
+	pgrep -P "$HANDLER_PID" -x virt-launcher
+}
+
+# Whoever stands still goes on.
+go_on() {
+	local pid
+	pid=$(launcher_pid)
+	kill -CONT "$HANDLER_PID"
+	# shellcheck disable=SC2046,SC2086 # a pid or two
+	[ -z "$pid" ] || kill -CONT $pid $(pgrep -P "$pid") 2>/dev/null
+}
+
+client_ends() {
+	kill -KILL "$CLIENT" 2>/dev/null
+	wait "$CLIENT" 2>/dev/null
+}
+
+kill_handler() { # STEP
+	client_ends
+	handler_kill
+	handler_start "$ROOT" || fatal "$1: no new handler: $(tail -n 1 "$WORK/handler.log")"
+}
+
+kill_launcher() { # STEP
+	local pid
+	pid=$(launcher_pid) || { not_ok "$1: there is a launcher"; return; }
+	kill -KILL "$pid"
+	go_on
+	client_ends
+}
+
+kill_qemu() { # STEP
+	local pid
+	pid=$(qemu_pid "$VM") || { not_ok "$1: there is a QEMU"; return; }
+	kill -KILL "$pid"
+	go_on
+	client_ends
+}
+
+# What must be so after a death in a start: the VMI failed, whatever had been reached.
+start_failed() { # WHAT
+	check "$1: the VMI has failed" wait_for $VM 'jsonpath={.status.phase}=Failed' 30
+	gone "$1"
+}
+
+gone() { # WHAT
+	no_leftovers "$1: nothing is left but the object"
+	vp delete vmi $VM --grace-period 0 >/dev/null 2>&1
+	is "$1: the VMI can be deleted" "$(vp get vmi -o name)" ""
+	is "$1: no CPU is held" "$(grep -F "$ROOT" /run/virtpod.cpus 2>/dev/null)" ""
+	handler_stop
+	is "$1: the handler ends with 0" "$HANDLER_STATUS" 0
+}
+
+each_start() { # VICTIM FROM
+	local step there=''
+	for step in "${START[@]}"; do
+		[ "$step" != "$2" ] || there=yes
+		[ -n "$there" ] || continue
+		stop_in_start "$step" || continue
+		"kill_$1" "$step"
+		start_failed "$1 killed at $step"
+	done
+}
+
+each_end() { # VICTIM STEP...
+	local victim=$1 step
+	shift
+	for step; do
+		stop_in_end "$step" || continue
+		"kill_$victim" "$step"
+		check "$victim killed at $step: the VMI goes" wait_for $VM delete 30
+		gone "$victim killed at $step"
+	done
+}
+
+pod_begin
+[ -x "$HANDLER" ] || fatal "$HANDLER is not there: make BUILD=$BUILD/stops STOPS=1 all"
+pod_ready
+nad vt-killnet 10.79.1.1/24 >"$WORK/nad.json"
+check "a network is applied" vp apply -f "$WORK/nad.json"
+truncate -s 8M "$WORK/disk.img"
+vmi $VM dedicated 'nic("vt-killnet"; "10.79.1.2/24")' 'hostdisk("d"; "'"$WORK"'/disk.img")' >"$WORK/$VM.json"
+vm_up $VM "$WORK/$VM.json" --rm || fatal "the VM comes up" # and the root's tag is known
+vm_down $VM
+handler_stop
+each_start handler cpus
+each_start launcher $LAUNCHER_FROM
+each_start qemu $QEMU_FROM
+each_end handler "${END[@]}"
+each_end launcher launcher-ended launcher-told
+handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+pod_stop
+pod_end

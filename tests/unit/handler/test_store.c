@@ -330,112 +330,111 @@ static void test_to_read(void **state)
 	f->store = NULL;
 	assert_int_equal(faccessat(f->paths.lib_fd, "store.db-wal", F_OK, 0), -1);
 	reads(f, 2);
-	/* --- a store that was cut ---------------------------------------------------------------------- */
+}
 
-	static void copy_cut(const char *from, const char *to, size_t len)
-	{
-		_cleanup_free_ char *text = NULL;
-		size_t have;
+/* --- a store that was cut ---------------------------------------------------------------------- */
 
-		assert_int_equal(file_read_at(AT_FDCWD, from, 16 << 20, &text, &have), 0);
-		assert_int_equal(file_replace_at(AT_FDCWD, to, text, len < have ? len : have, 0600),
-				 0);
-	}
+static void copy_cut(const char *from, const char *to, size_t len)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t have;
 
-	static size_t size_of(const char *dir, const char *name)
-	{
-		_cleanup_free_ char *path = xasprintf("%s/%s", dir, name);
-		struct stat st;
+	assert_int_equal(file_read_at(AT_FDCWD, from, 16 << 20, &text, &have), 0);
+	assert_int_equal(file_replace_at(AT_FDCWD, to, text, len < have ? len : have, 0600), 0);
+}
 
-		return stat(path, &st) == 0 ? (size_t)st.st_size : 0;
-	}
+static size_t size_of(const char *dir, const char *name)
+{
+	_cleanup_free_ char *path = xasprintf("%s/%s", dir, name);
+	struct stat st;
 
-	/*
+	return stat(path, &st) == 0 ? (size_t)st.st_size : 0;
+}
+
+/*
  * Opened after its file `name` was cut to `len` bytes: it is refused with that file's name and what to do,
  * or what is read from it are objects that were written, whole. Never anything else.
  */
-	static void open_cut(const struct fixture *whole, const char *name, size_t len)
-	{
-		static const char *const files[] = {"store.db", "store.db-wal"};
-		_cleanup_json_ json_t *list = NULL;
-		char root[] = "/dev/shm/virtpod-cut-XXXXXX"; /* hundreds of syncs */
-		struct paths paths;
-		struct store *store = NULL;
-		struct err err = {0};
-		json_t *object;
-		size_t i;
-		int r;
+static void open_cut(const struct fixture *whole, const char *name, size_t len)
+{
+	static const char *const files[] = {"store.db", "store.db-wal"};
+	_cleanup_json_ json_t *list = NULL;
+	char root[] = "/dev/shm/virtpod-cut-XXXXXX"; /* hundreds of syncs */
+	struct paths paths;
+	struct store *store = NULL;
+	struct err err = {0};
+	json_t *object;
+	size_t i;
+	int r;
 
-		assert_non_null(mkdtemp(root));
-		assert_int_equal(paths_open(root, true, &paths, &err), 0);
-		for (i = 0; i < ARRAY_SIZE(files); i++) {
-			_cleanup_free_ char *from = xasprintf("%s/%s", whole->paths.lib, files[i]);
-			_cleanup_free_ char *to = xasprintf("%s/%s", paths.lib, files[i]);
+	assert_non_null(mkdtemp(root));
+	assert_int_equal(paths_open(root, true, &paths, &err), 0);
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
+		_cleanup_free_ char *from = xasprintf("%s/%s", whole->paths.lib, files[i]);
+		_cleanup_free_ char *to = xasprintf("%s/%s", paths.lib, files[i]);
 
-			copy_cut(from, to, str_eq(files[i], name) ? len : SIZE_MAX);
-		}
-		r = store_open(&paths, &store, &err);
-		if (r == 0)
-			r = store_list(store, KIND, NULL, &list, &err);
-		json_array_foreach (list, i, object)
-			assert_int_equal(strlen(json_str(object, "metadata.annotations.filler")),
-					 900);
-		if (r < 0 && (r != -EBADMSG || !strstr(err.msg, "store.db: damaged")))
-			fail_msg("%s of %zu bytes: %d: %s", name, len, r, err.msg);
-		store_close(store);
-		paths_close(&paths);
-		assert_int_equal(rm_rf_at(AT_FDCWD, root), 0);
+		copy_cut(from, to, str_eq(files[i], name) ? len : SIZE_MAX);
 	}
+	r = store_open(&paths, &store, &err);
+	if (r == 0)
+		r = store_list(store, KIND, NULL, &list, &err);
+	json_array_foreach (list, i, object)
+		assert_int_equal(strlen(json_str(object, "metadata.annotations.filler")), 900);
+	if (r < 0 && (r != -EBADMSG || !strstr(err.msg, "store.db: damaged")))
+		fail_msg("%s of %zu bytes: %d: %s", name, len, r, err.msg);
+	store_close(store);
+	paths_close(&paths);
+	assert_int_equal(rm_rf_at(AT_FDCWD, root), 0);
+}
 
 /* Every byte of the headers, then one in CUT_STEP: pages are 4096 bytes, frames 4120. */
 #define CUT_STEP 331
 
-	static void cut_everywhere(const struct fixture *f, const char *name)
-	{
-		size_t size = size_of(f->paths.lib, name);
+static void cut_everywhere(const struct fixture *f, const char *name)
+{
+	size_t size = size_of(f->paths.lib, name);
 
-		assert_true(size > 4096);
-		for (size_t len = 0; len < size; len += len < 128 ? 1 : CUT_STEP)
-			open_cut(f, name, len);
+	assert_true(size > 4096);
+	for (size_t len = 0; len < size; len += len < 128 ? 1 : CUT_STEP)
+		open_cut(f, name, len);
+}
+
+static void test_cut(void **state)
+{
+	struct fixture *f = *state;
+	char filler[901];
+
+	memset(filler, 'x', sizeof filler - 1);
+	filler[sizeof filler - 1] = 0;
+	for (int i = 0; i < 12; i++) {
+		_cleanup_free_ char *name = xasprintf("vm-%d", i);
+		_cleanup_json_ json_t *o = json_pack("{s:{s:s, s:{s:s}}}", "metadata", "name", name,
+						     "annotations", "filler", filler);
+
+		assert_int_equal(store_put(f->store, KIND, "a", name, o, &f->err), 0);
+		if (i != 7)
+			continue;
+		store_close(f->store); /* what there is goes from the log into the file */
+		open_store(f);
 	}
+	cut_everywhere(f, "store.db");
+	cut_everywhere(f, "store.db-wal");
+}
 
-	static void test_cut(void **state)
-	{
-		struct fixture *f = *state;
-		char filler[901];
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_objects, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_versions, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_pods_and_cpus, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_orphaned_cpus, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_delete_absent, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unreadable, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_reboot, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_to_read, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_cut, setup, teardown),
+	};
 
-		memset(filler, 'x', sizeof filler - 1);
-		filler[sizeof filler - 1] = 0;
-		for (int i = 0; i < 12; i++) {
-			_cleanup_free_ char *name = xasprintf("vm-%d", i);
-			_cleanup_json_ json_t *o =
-				json_pack("{s:{s:s, s:{s:s}}}", "metadata", "name", name,
-					  "annotations", "filler", filler);
-
-			assert_int_equal(store_put(f->store, KIND, "a", name, o, &f->err), 0);
-			if (i != 7)
-				continue;
-			store_close(f->store); /* what there is goes from the log into the file */
-			open_store(f);
-		}
-		cut_everywhere(f, "store.db");
-		cut_everywhere(f, "store.db-wal");
-	}
-
-	int main(void)
-	{
-		const struct CMUnitTest tests[] = {
-			cmocka_unit_test_setup_teardown(test_objects, setup, teardown),
-			cmocka_unit_test_setup_teardown(test_versions, setup, teardown),
-			cmocka_unit_test_setup_teardown(test_pods_and_cpus, setup, teardown),
-			cmocka_unit_test_setup_teardown(test_orphaned_cpus, setup, teardown),
-			cmocka_unit_test_setup_teardown(test_delete_absent, setup, teardown),
-			cmocka_unit_test_setup_teardown(test_unreadable, setup, teardown),
-			cmocka_unit_test_setup_teardown(test_reboot, setup, teardown),
-			cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
-			cmocka_unit_test_setup_teardown(test_to_read, setup, teardown),
-			cmocka_unit_test_setup_teardown(test_cut, setup, teardown),
-		};
-
-		return cmocka_run_group_tests(tests, NULL, NULL);
-	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

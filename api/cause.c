@@ -43,9 +43,7 @@ void cause_add(struct causes *c, enum cause_reason reason, const char *field, co
 		return;
 	}
 	/* one line each, whatever value it quotes */
-	for (char *p = message; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			*p = '?';
+	str_one_line(message);
 	for (size_t i = 0; i < c->n; i++) {
 		if (str_eq(c->list[i].field, field) && str_eq(c->list[i].message, message))
 			return;

@@ -9,14 +9,9 @@
 
 static json_t *status(unsigned code, const char *reason, const char *message)
 {
-	/* what users wrote is valid UTF-8 (it came as JSON or YAML), but a cut may have split a letter */
-	json_t *text = json_string(message);
-
-	if (!text)
-		text = json_string("the message holds bytes that are not UTF-8");
-	return json_pack("{s:s, s:s, s:{}, s:s, s:o, s:s, s:i}", "kind", "Status", "apiVersion",
-			 "v1", "metadata", "status", "Failure", "message", text, "reason", reason,
-			 "code", (int)code);
+	return json_pack("{s:s, s:s, s:{}, s:s, s:s, s:s, s:i}", "kind", "Status", "apiVersion",
+			 "v1", "metadata", "status", "Failure", "message", message, "reason",
+			 reason, "code", (int)code);
 }
 
 __attribute__((format(printf, 4, 0))) static unsigned
@@ -26,6 +21,7 @@ failure_va(json_t **ret, unsigned code, const char *reason, const char *fmt, va_
 
 	if (vasprintf(&message, fmt, ap) < 0)
 		abort();
+	str_one_line(message);
 	*ret = status(code, reason, message);
 	return code;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/err.h"
 
+#include "lib/util.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +14,7 @@ __attribute__((format(printf, 3, 0))) static int verr_set(struct err *err, int c
 	err->code = code;
 	/* a message that is cut is still a message */
 	(void)vsnprintf(err->msg, sizeof err->msg, fmt, ap);
+	str_one_line(err->msg); /* whatever it quotes, and wherever that was cut */
 	return code;
 }
 
@@ -54,6 +57,7 @@ void err_prefix(struct err *err, const char *fmt, ...)
 	va_end(ap);
 	len = strlen(err->msg);
 	(void)snprintf(err->msg + len, sizeof err->msg - len, ": %s", old);
+	str_one_line(err->msg);
 }
 
 void err_clear(struct err *err)

@@ -237,13 +237,9 @@ int json_parse(const char *text, size_t len, size_t max, json_t **ret, struct er
 	if (r < 0)
 		return r;
 	value = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
-	if (!value) {
-		for (char *p = why.text; *p; p++) /* one line, whatever it quotes */
-			if ((unsigned char)*p < ' ')
-				*p = ' ';
+	if (!value)
 		return err_set(err, -EINVAL, "line %d, column %d: not JSON: %s", why.line,
 			       why.column, why.text);
-	}
 	*ret = value;
 	return 0;
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -62,6 +63,38 @@ void str_printable(const char *text, char *ret, size_t size)
 	for (i = 0; text[i] && i + 1 < size; i++)
 		ret[i] = text[i] < ' ' || text[i] > '~' ? '?' : text[i];
 	ret[i] = 0;
+}
+
+/* Bytes of the UTF-8 letter at s, which is NUL-terminated; 0 when there is none (RFC 3629). */
+static size_t utf8_letter(const unsigned char *s)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	size_t len = *s < 0x80 ? 1 : *s >> 5 == 6 ? 2 : *s >> 4 == 14 ? 3 : *s >> 3 == 30 ? 4 : 0;
+	uint32_t code = len > 1 ? *s & (0x7fu >> len) : *s;
+
+	for (size_t i = 1; i < len; i++) {
+		if (s[i] >> 6 != 2)
+			return 0;
+		code = code << 6 | (s[i] & 0x3f);
+	}
+	if (len && (code < least[len] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)))
+		return 0;
+	return len;
+}
+
+void str_one_line(char *s)
+{
+	unsigned char *p = (unsigned char *)s;
+
+	while (*p) {
+		size_t len = utf8_letter(p);
+
+		if (!len || *p < ' ' || *p == 0x7f)
+			*p = '?';
+		else if (*p == 0xc2 && p[1] <= 0x9f)
+			p[0] = p[1] = '?';
+		p += len ? len : 1;
+	}
 }
 
 const char *str_after(const char *s, const char *prefix)

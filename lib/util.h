@@ -74,6 +74,12 @@ static inline int str_eq(const char *a, const char *b)
 /* A stranger's text for terminals and conditions: every byte that is not printable ASCII becomes '?'. */
 void str_printable(const char *text, char *ret, size_t size);
 
+/*
+ * Make a text that quotes strangers one line of UTF-8, in place: control characters, C1 ones included
+ * (some terminals obey them as they do ESC), and bytes that are no UTF-8 become '?'.
+ */
+void str_one_line(char *s);
+
 /* Does s begin with prefix? Returns what follows it, or NULL. */
 const char *str_after(const char *s, const char *prefix);
 

@@ -58,6 +58,7 @@ help:
 	@echo "make all        the executables in $(BUILD)/; guest: the test guest; unit: the unit tests"
 	@echo "make lab-shell  a shell on a bare-metal node, emulated: SHAPE=$(or $(SHAPE),smt-numa), CMD=..."
 	@echo "make lab-test   the tests that run there: SHAPE=..., TESTS=...; lab-run: FILE=vm.yaml, a VM there"
+	@echo "make fuzz       every fuzz target for a minute: TARGETS=..., FUZZ_SECONDS=...; san: all with sanitizers"
 	@echo "make deps       install what is missing; lint, fmt-check, fmt; install, uninstall; clean"
 
 $(BUILD)/%.o: %.c
@@ -112,6 +113,17 @@ $(BUILD)/unit/cmd/%: $(BUILD)/tests/unit/cmd/%.o $(filter-out %/virtpod.o,$(VIRT
 	$(call say,LD)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) \
 		-Wl,--end-group $(call pkg_libs,$(FOLDERS) cmd) -lcmocka
 .SECONDARY:
+
+# tests/fuzz/fuzz_x.c, one for each parser of outside input; clang's libFuzzer brings main()
+FUZZ_BINS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
+
+$(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(filter-out %/virtpod.o,$(VIRTPOD_OBJS)) \
+		$(call archives,$(FOLDERS))
+	$(call say,LD)$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) -Wl,--start-group \
+		$(filter %.a,$^) -Wl,--end-group $(call pkg_libs,$(FOLDERS) cmd) -lcmocka
+
+.PHONY: fuzz-bins
+fuzz-bins: $(FUZZ_BINS)
 
 .PHONY: unit
 unit: $(UNIT_BINS)
@@ -187,12 +199,26 @@ lab-shell: lab
 lab-run: lab
 	@tests/lab/lab.sh $(BUILD) run $(or $(SHAPE),smt-numa) "$$FILE"
 
+# --- everything again with sanitizers -----------------------------------------------------------
+SANITIZE := address,undefined -fno-sanitize-recover=undefined
+
+.PHONY: san fuzz-build fuzz
+san:
+	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/san OPT="-O1 -g" SAN="-fsanitize=$(SANITIZE)" all unit
+	@ln -sfn ../guest $(BUILD)/san/guest
+
+fuzz-build:
+	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/fuzz CC=clang OPT="-O1 -g" \
+		SAN="-fsanitize=fuzzer-no-link,$(SANITIZE)" fuzz-bins
+
+fuzz: fuzz-build
+	@tests/fuzz/run.sh $(BUILD) $(TARGETS)
+
 .PHONY: test test-full
 test: deps
 	@$(MAKE) --no-print-directory -j2 all unit guest lab $(BUILD)/fake-qemu
 	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/clang CC=clang all unit
-	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/san OPT="-O1 -g" \
-		SAN="-fsanitize=address,undefined -fno-sanitize-recover=undefined" unit
+	@$(MAKE) --no-print-directory san fuzz-build
 	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/stops STOPS=1 all
 	@tests/run.sh $(BUILD)
 

@@ -87,9 +87,7 @@ static int decode(const json_t *root, struct outcome *ret)
 
 int outcome_read(int fd, struct outcome *ret, struct err *err)
 {
-	_cleanup_json_ json_t *root = NULL;
 	char buf[OUTCOME_MAX + 1];
-	struct err why = {0};
 	size_t len = 0;
 	int r = read_all(fd, buf, sizeof(buf), &len);
 
@@ -97,11 +95,19 @@ int outcome_read(int fd, struct outcome *ret, struct err *err)
 		return err_set(err, r, "outcome: longer than %d bytes", OUTCOME_MAX);
 	if (r < 0)
 		return err_errno(err, r, "outcome: can't read");
+	return outcome_parse(buf, len, ret, err);
+}
+
+int outcome_parse(const char *text, size_t len, struct outcome *ret, struct err *err)
+{
+	_cleanup_json_ json_t *root = NULL;
+	struct err why = {0};
+
 	if (len == 0) {
 		*ret = (struct outcome){.kind = OUTCOME_NONE};
 		return 0;
 	}
-	if (json_parse(buf, len, OUTCOME_MAX, &root, &why) < 0)
+	if (json_parse(text, len, OUTCOME_MAX, &root, &why) < 0)
 		return err_set(err, -EBADMSG, "outcome: %s", why.msg);
 	if (decode(root, ret) < 0)
 		return err_set(err, -EBADMSG,

@@ -33,3 +33,6 @@ int outcome_write(int fd, const struct outcome *o, struct err *err);
 
 /* An empty file is OUTCOME_NONE; anything malformed is -EBADMSG. The fd's offset does not matter. */
 int outcome_read(int fd, struct outcome *ret, struct err *err);
+
+/* The same of the file's content. Pure. */
+int outcome_parse(const char *text, size_t len, struct outcome *ret, struct err *err);

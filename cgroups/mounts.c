@@ -55,8 +55,7 @@ static int unescape(const char *s, size_t len, char *buf, size_t size)
 		if (n + 1 >= size)
 			return -ENAMETOOLONG;
 		if (s[i] == '\\' && len - i >= 4) {
-			buf[n] = (char)((s[i + 1] - '0') << 6 | (s[i + 2] - '0') << 3 |
-					(s[i + 3] - '0'));
+			buf[n] = (char)((s[i + 1] & 7) << 6 | (s[i + 2] & 7) << 3 | (s[i + 3] & 7));
 			i += 4;
 		} else {
 			buf[n] = s[i++];

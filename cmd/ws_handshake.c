@@ -118,12 +118,22 @@ static int refused(int fd, const char *header, long code, struct err *err)
 	return client_status_error(code, status, err);
 }
 
+int ws_answer(const char *header, const char *key, struct err *err)
+{
+	int code = 0;
+
+	if (sscanf(header, "HTTP/1.%*c %3d", &code) != 1 || code < 100)
+		return err_set(err, -EIO, "virt-handler: its answer is not HTTP");
+	if (code == 101 && !accepts(header, key))
+		return err_set(err, -EIO, "virt-handler: its answer is no WebSocket's");
+	return code;
+}
+
 int ws_handshake(int run_fd, const char *path, int *ret_fd, struct err *err)
 {
 	const struct timeval patience = {.tv_sec = PATIENCE_S}, endless = {0};
 	_cleanup_fd_ int fd = -1;
 	char header[HEADER_MAX], key[BASE64_SIZE(KEY_BYTES)];
-	long code = 0;
 	int r = sock_connect_at(run_fd, "handler.sock", SOCK_STREAM, &fd);
 
 	if (r == 0 && setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) < 0)
@@ -136,12 +146,9 @@ int ws_handshake(int run_fd, const char *path, int *ret_fd, struct err *err)
 		r = read_header(fd, header);
 	if (r < 0)
 		return err_errno(err, -ENOTCONN, "virt-handler: %s", strerror(-r));
-	if (sscanf(header, "HTTP/1.%*c %ld", &code) != 1)
-		return err_set(err, -EIO, "virt-handler: its answer is not HTTP");
-	if (code != 101)
-		return refused(fd, header, code, err);
-	if (!accepts(header, key))
-		return err_set(err, -EIO, "virt-handler: its answer is no WebSocket's");
+	r = ws_answer(header, key, err);
+	if (r != 101)
+		return r < 0 ? r : refused(fd, header, r, err);
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &endless, sizeof endless) < 0)
 		return err_errno(err, -errno, "SO_RCVTIMEO");
 	*ret_fd = TAKE_FD(fd);

@@ -48,8 +48,8 @@ static bool read_line(char *text, struct line *ret)
 
 		node_word(word, ret->pages);
 		ret->huge |= str_eq(word, "huge");
-		if (size)
-			ret->page = (json_int_t)strtoll(size, NULL, 10) * 1024;
+		if (size && __builtin_mul_overflow(strtoll(size, NULL, 10), 1024, &ret->page))
+			ret->page = 0;
 	}
 	return true;
 }
@@ -76,10 +76,12 @@ static void add(json_t *list, const struct line *line)
 	const char *node;
 
 	json_object_foreach (line->pages, node, pages) {
-		json_int_t sum = json_integer_value(json_object_get(nodes, node)) +
-				 json_integer_value(pages) * line->page;
+		json_int_t sum = json_integer_value(json_object_get(nodes, node)), bytes;
 
-		(void)json_object_set_new(nodes, node, json_integer(sum));
+		/* more than any machine has is not said at all */
+		if (!__builtin_mul_overflow(json_integer_value(pages), line->page, &bytes) &&
+		    !__builtin_add_overflow(sum, bytes, &sum))
+			(void)json_object_set_new(nodes, node, json_integer(sum));
 	}
 }
 

@@ -27,19 +27,6 @@ bool oci_is_layout(int dirfd)
 	return faccessat(dirfd, "oci-layout", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-static int read_json(int dirfd, const char *name, json_t **ret, struct err *err)
-{
-	_cleanup_free_ char *text = NULL;
-	size_t len;
-	int r = file_read_at(dirfd, name, JSON_MAX, &text, &len);
-
-	if (r < 0)
-		return err_errno(err, r, "%s", name);
-	r = json_parse(text, len, JSON_MAX, ret, err);
-	err_prefix(err, "%s", name);
-	return r;
-}
-
 /* "blobs/sha256/…" of a descriptor; its digest is the only name that a blob has. */
 static int blob_path(const json_t *descriptor, char **ret, struct err *err)
 {
@@ -70,37 +57,48 @@ static const json_t *choose(const json_t *index)
 	return NULL;
 }
 
-/* An index may point to an index (a list of platforms), once. */
-static int read_manifest(int dirfd, json_t **ret, struct err *err)
+int oci_parse(const char *text, size_t len, json_t **ret, char **ret_next, struct err *err)
 {
 	_cleanup_json_ json_t *doc = NULL;
-	int r = read_json(dirfd, "index.json", &doc, err);
+	int r = json_parse(text, len, JSON_MAX, &doc, err);
 
-	for (int depth = 0; r == 0 && depth < 2 && json_object_get(doc, "manifests"); depth++) {
-		_cleanup_free_ char *path = NULL;
-		const json_t *m = choose(doc);
-		json_t *next = NULL;
-
-		if (!m)
-			return err_set(err, -EBADMSG,
-				       "no image for " ARCHITECTURE
-				       ", or several without platform");
-		r = blob_path(m, &path, err);
-		if (r == 0)
-			r = read_json(dirfd, path, &next, err);
-		if (r == 0) {
-			json_decref(doc);
-			doc = next;
-		}
-	}
 	if (r < 0)
 		return r;
+	if (json_object_get(doc, "manifests")) {
+		const json_t *m = choose(doc);
+
+		return m ? blob_path(m, ret_next, err)
+			 : err_set(err, -EBADMSG,
+				   "no image for " ARCHITECTURE ", or several without platform");
+	}
 	if (!json_is_array(json_object_get(doc, "layers")) ||
 	    json_array_size(json_object_get(doc, "layers")) > LAYERS_MAX)
 		return err_set(err, -EBADMSG, "the manifest has no list of at most %d layers",
 			       LAYERS_MAX);
 	*ret = TAKE_PTR(doc);
-	return 0;
+	return 1;
+}
+
+/* An index may point to an index (a list of platforms), once. */
+static int read_manifest(int dirfd, json_t **ret, struct err *err)
+{
+	_cleanup_free_ char *path = xstrdup("index.json");
+
+	for (int depth = 0; depth < 3; depth++) {
+		_cleanup_free_ char *text = NULL;
+		char *next = NULL;
+		size_t len = 0;
+		int r = file_read_at(dirfd, path, JSON_MAX, &text, &len);
+
+		r = r < 0 ? err_errno(err, r, "%s", path) : oci_parse(text, len, ret, &next, err);
+		if (r < 0 && text)
+			err_prefix(err, "%s", path);
+		if (r != 0)
+			return r < 0 ? r : 0;
+		free(path);
+		path = next;
+	}
+	return err_set(err, -EBADMSG, "an index of indexes of indexes");
 }
 
 /* --- layers ---------------------------------------------------------------------------------- */

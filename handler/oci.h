@@ -7,6 +7,7 @@
 
 #include "lib/err.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,3 +20,9 @@ bool oci_is_layout(int dirfd);
  * -EFBIG: more than `max` bytes; -EBADMSG: the layout is not what the specification says.
  */
 int oci_extract(int dirfd, const char *path, int to, uint64_t max, struct err *err);
+
+/*
+ * One document of a layout. Pure. 1: a manifest, *ret, whose "layers" is a list (the caller's); 0: an index,
+ * and *ret_next is the path of what it has for this machine (the caller's); -EINVAL: no JSON; -EBADMSG.
+ */
+int oci_parse(const char *text, size_t len, json_t **ret, char **ret_next, struct err *err);

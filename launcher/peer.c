@@ -85,12 +85,9 @@ void peer_reply(struct peer *p, const struct reply_to *to, json_t *fields)
 void peer_refuse(struct peer *p, const struct reply_to *to, const struct err *why)
 {
 	json_t *msg = json_object();
-	json_t *text = json_string(why->msg);
 
 	(void)json_object_set_new(msg, "ok", json_false());
-	/* a message may quote bytes that are no UTF-8 */
-	(void)json_object_set_new(msg, "error",
-				  text ? text : json_string("error with an unprintable message"));
+	(void)json_object_set_new(msg, "error", json_string(why->msg));
 	send_reply(p, to, msg);
 }
 

@@ -16,7 +16,10 @@ struct err {
 	char msg[ERR_MSG_MAX];
 };
 
-/* Fill *err (if not NULL) unless it holds an error already; always returns `code` (negative). */
+/*
+ * Fill *err (if not NULL) unless it holds an error already; always returns `code` (negative). The message
+ * is one line of UTF-8, whatever it quotes (str_line).
+ */
 int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* As err_set, and appends ": " and strerror of the code. */

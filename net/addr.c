@@ -98,7 +98,8 @@ static void on_addr(struct nlmsghdr *nlh, void *arg)
 	ifa = nlmsg_data(nlh);
 	/* IFA_ADDRESS is the far end where there is one; IFA_LOCAL is absent for plain IPv6 */
 	value = tb[IFA_LOCAL] ? tb[IFA_LOCAL] : tb[IFA_ADDRESS];
-	if (!value || !inet_ntop(ifa->ifa_family, nla_data(value), ip, sizeof ip))
+	if (!value || nla_len(value) < (ifa->ifa_family == AF_INET6 ? 16 : 4) ||
+	    !inet_ntop(ifa->ifa_family, nla_data(value), ip, sizeof ip))
 		return;
 	list->addrs = xrealloc(list->addrs, list->n + 1, sizeof *list->addrs);
 	a = &list->addrs[list->n++];

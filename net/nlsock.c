@@ -76,12 +76,18 @@ static void read_extack(const struct nlmsghdr *nlh, const struct nlmsgerr *e, st
 		(void)nla_strlcpy(a->text, tb[NLMSGERR_ATTR_MSG], sizeof a->text);
 }
 
+/* An errno negated, as the kernel has them (MAX_ERRNO); -EIO for anything else that is negative. */
+static int known_error(int error)
+{
+	return error >= 0 || error >= -4095 ? error : -EIO;
+}
+
 static int on_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
 {
 	struct answer *a = arg;
 
 	(void)from;
-	a->error = e->error;
+	a->error = known_error(e->error);
 	a->done = true;
 	/* libnl hands out the payload only; the header lies right before it */
 	read_extack((struct nlmsghdr *)((uintptr_t)e - NLMSG_HDRLEN), e, a);
@@ -99,7 +105,7 @@ static int on_end(struct nl_msg *msg, void *arg)
 	if (nlh->nlmsg_type == NLMSG_DONE && nlmsg_datalen(nlh) >= (int)sizeof status)
 		memcpy(&status, nlmsg_data(nlh), sizeof status);
 	if (status < 0)
-		a->error = status;
+		a->error = known_error(status);
 	return NL_OK; /* libnl ends here by itself, and must first say if the dump was torn */
 }
 
@@ -112,10 +118,12 @@ static int on_message(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
-static struct nl_cb *callbacks(struct answer *a)
+/* The socket's own, so that a test can be the kernel, with ours in them. */
+static struct nl_cb *callbacks(struct nl_sock *sk, struct answer *a)
 {
-	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
+	struct nl_cb *own = nl_socket_get_cb(sk), *cb = nl_cb_clone(own);
 
+	nl_cb_put(own);
 	if (!cb)
 		abort();
 	nl_cb_err(cb, NL_CB_CUSTOM, on_error, a);
@@ -128,7 +136,7 @@ static struct nl_cb *callbacks(struct answer *a)
 int nlsock_request(struct nl_sock *sk, struct nl_msg *msg, nlsock_fn fn, void *arg, struct err *err)
 {
 	struct answer a = {.fn = fn, .arg = arg};
-	struct nl_cb *cb = callbacks(&a);
+	struct nl_cb *cb = callbacks(sk, &a);
 	int r;
 
 	do

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sandbox/procfs.h"
 
-#include "lib/file.h"
+#include "lib/json.h"
 #include "lib/util.h"
 #include "sandbox/status.h"
 
@@ -76,20 +76,15 @@ json_t *procfs_map(const char *text)
  * proc(5): fields 19 (nice), 40 (rt_priority) and 41 (policy) of stat, counted from behind the name,
  * which the process chooses and which may hold blanks and brackets.
  */
-int procfs_scheduling(int task, json_t *out)
+int procfs_scheduling(char *stat, json_t *out)
 {
 	static const char *const policies[] = {"SCHED_OTHER",	"SCHED_FIFO", "SCHED_RR",
 					       "SCHED_BATCH",	NULL,	      "SCHED_IDLE",
 					       "SCHED_DEADLINE"};
 	enum { FIRST = 3, NICE = 19, RT_PRIORITY = 40, POLICY = 41 };
-	_cleanup_free_ char *stat = NULL;
 	long field[POLICY + 1] = {0};
-	char *p, *word;
-	int r = file_read_at(task, "stat", 4096, &stat, NULL);
+	char *p = strrchr(stat, ')'), *word;
 
-	if (r < 0)
-		return r;
-	p = strrchr(stat, ')');
 	if (!p || *++p != ' ')
 		return -EBADMSG;
 	p++;
@@ -106,6 +101,30 @@ int procfs_scheduling(int task, json_t *out)
 		json_object_set_new(out, "policy", json_string(policies[field[POLICY]]));
 	json_object_set_new(out, "priority", json_integer(field[RT_PRIORITY]));
 	json_object_set_new(out, "nice", json_integer(field[NICE]));
+	return 0;
+}
+
+/* "Max open files            20000                20000                files": name ends at two blanks. */
+int procfs_limits(char *text, json_t **ret)
+{
+	_cleanup_json_ json_t *all = json_array();
+	char *line;
+
+	(void)strsep(&text, "\n"); /* the heading */
+	while ((line = strsep(&text, "\n")) && *line) {
+		char *end = strstr(line, "  "), soft[32], hard[32];
+		json_t *limit;
+
+		if (!end || sscanf(end, "%31s %31s", soft, hard) != 2)
+			return -EBADMSG;
+		*end = 0;
+		limit = json_object();
+		json_object_set_new(limit, "name", procfs_text(line));
+		json_object_set_new(limit, "soft", procfs_text(soft));
+		json_object_set_new(limit, "hard", procfs_text(hard));
+		json_array_append_new(all, limit);
+	}
+	*ret = TAKE_PTR(all);
 	return 0;
 }
 

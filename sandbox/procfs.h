@@ -18,8 +18,11 @@ uint64_t procfs_number(const char *status, const char *key);
 /* The lines of uid_map as [{"inside", "outside", "count"}]. */
 json_t *procfs_map(const char *text);
 
-/* Put "policy", "priority" and "nice" of a thread's folder into out. */
-int procfs_scheduling(int task, json_t *out);
+/* Put "policy", "priority" and "nice" of a thread's stat file, which is changed, into out. -EBADMSG. */
+int procfs_scheduling(char *stat, json_t *out);
+
+/* A limits file, which is changed, as [{"name", "soft", "hard"}]. -EBADMSG. */
+int procfs_limits(char *text, json_t **ret);
 
 /* Call fn for each entry of a folder whose name is a number; stops at the first failure. */
 int procfs_each(int dirfd, const char *path, int (*fn)(int dir, const char *name, void *arg),

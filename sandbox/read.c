@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define STAT_MAX 4096 /* 52 numbers and a name */
+
 static void read_ids(const char *status, json_t *out)
 {
 	json_object_set_new(out, "uids", procfs_numbers(status, "Uid"));
@@ -119,33 +121,17 @@ static int read_mounts(int proc, json_t *out)
 	return 0;
 }
 
-/* "Max open files            20000                20000                files": name ends at two blanks. */
 static int read_limits(int proc, json_t *out)
 {
-	_cleanup_json_ json_t *all = json_array();
 	_cleanup_free_ char *text = NULL;
-	char *next, *line;
+	json_t *all;
 	int r = file_read_at(proc, "limits", 16 * 1024, &text, NULL);
 
-	if (r < 0)
-		return r;
-	next = text;
-	(void)strsep(&next, "\n"); /* the heading */
-	while ((line = strsep(&next, "\n")) && *line) {
-		char *end = strstr(line, "  "), soft[32], hard[32];
-		json_t *limit;
-
-		if (!end || sscanf(end, "%31s %31s", soft, hard) != 2)
-			return -EBADMSG;
-		*end = 0;
-		limit = json_object();
-		json_object_set_new(limit, "name", procfs_text(line));
-		json_object_set_new(limit, "soft", procfs_text(soft));
-		json_object_set_new(limit, "hard", procfs_text(hard));
-		json_array_append_new(all, limit);
-	}
-	json_object_set_new(out, "limits", TAKE_PTR(all));
-	return 0;
+	if (r == 0)
+		r = procfs_limits(text, &all);
+	if (r == 0)
+		json_object_set_new(out, "limits", all);
+	return r;
 }
 
 static int read_link(int dir, const char *name, json_t **ret)
@@ -211,14 +197,16 @@ static int read_thread(int dir, const char *name, void *arg)
 {
 	_cleanup_fd_ int task = openat(dir, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	_cleanup_json_ json_t *thread = json_object();
-	_cleanup_free_ char *status = NULL;
+	_cleanup_free_ char *status = NULL, *stat = NULL;
 	int r;
 
 	if (task < 0)
 		return errno == ENOENT ? 0 : -errno; /* ended since it was listed */
 	r = file_read_at(task, "status", STATUS_MAX, &status, NULL);
 	if (!r)
-		r = procfs_scheduling(task, thread);
+		r = file_read_at(task, "stat", STAT_MAX, &stat, NULL);
+	if (!r)
+		r = procfs_scheduling(stat, thread);
 	if (r < 0)
 		return r == -ESRCH || r == -ENOENT ? 0 : r;
 	json_object_set_new(thread, "tid", json_integer(atoi(name)));

@@ -45,7 +45,7 @@ lab_begin() { # NAME COMMAND...
 	CMOCKA_MESSAGE_OUTPUT=TAP nice timeout -k 30 7200 "$@" >"$log" 2>&1 </dev/null 9>&- &
 	pid=$!
 	lab_name[$pid]=$name lab_log[$pid]=$log lab_start[$pid]=$SECONDS
-	echo "$name: begins; what it says meanwhile is below $build/lab"
+	echo "$name: begins; what it says meanwhile is below $build/${name%%/*}"
 }
 
 lab_end() { # of the one that ends first
@@ -58,8 +58,10 @@ lab_end() { # of the one that ends first
 	unset "lab_name[$pid]" "lab_log[$pid]" "lab_start[$pid]"
 }
 
-labs_fill() { # as many as may run at once
-	while [ ${#lab_queue[@]} -gt 0 ] && [ ${#lab_name[@]} -lt "${LAB_JOBS:-2}" ]; do
+labs_fill() { # as many as may run at once; the fuzz targets take no lab's place
+	local most=${LAB_JOBS:-2}
+	[[ " ${lab_name[*]} " != *" fuzz "* ]] || most=$((most + 1))
+	while [ ${#lab_queue[@]} -gt 0 ] && [ ${#lab_name[@]} -lt "$most" ]; do
 		# shellcheck disable=SC2086 # words
 		lab_begin ${lab_queue[0]}
 		lab_queue=("${lab_queue[@]:1}")
@@ -102,6 +104,8 @@ exec 9>/run/virtpod-test.lock
 	{ echo "waiting for another run of the tests on this host" && flock 9; }
 export VIRTPOD_TEST_TURN=1
 
+# A minute of each target, all but idle: on a machine that is busy it is some seconds' worth.
+[[ fuzz != *$tap_pattern* ]] || lab_begin fuzz nice -n 9 tests/fuzz/run.sh "$build"
 labs_begin
 tap_static lint make --no-print-directory lint
 tap_static layering tests/layering.sh
@@ -109,6 +113,8 @@ tap_static hardening tests/hardening.sh "$build"
 all unit "" "$build"/unit/*/test_*
 all san "" "$build"/san/unit/*/test_*
 all tests bash tests/pod/test_*.sh
+# the same programs made with sanitizers, in pods: start and end, faults, the API
+build=$build/san all san bash tests/pod/test_{faults,cli}.sh
 labs_finish
 echo "$((SECONDS / 60)) min $((SECONDS % 60)) s in all"
 tap_sum

@@ -102,8 +102,16 @@ take_turns() {
 	read -r <&"${TURN[0]}"
 }
 
+# What the sanitizers have said, those of a launcher by way of its handler's log.
+sanitizer_words() {
+	cat "$WORK"/*.log "$ROOT/run/handler.log" 2>/dev/null |
+		grep -aE 'ERROR: [A-Za-z]*Sanitizer|runtime error: |LeakSanitizer has'
+}
+
 # The plan line and the exit status; the trap cleans.
 pod_end() {
+	! grep -q __asan_init "$BUILD/virt-handler" ||
+		is "the sanitizers have found nothing" "$(sanitizer_words)" ""
 	[ "$FAILED" -eq 0 ] || diag "the handler's last words:"$'\n'"$(tail -n 25 "$WORK/handler.log" "$ROOT/run/handler.log" 2>/dev/null)"
 	echo "1..$TESTS"
 	[ "$FAILED" -eq 0 ]

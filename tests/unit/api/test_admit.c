@@ -517,6 +517,18 @@ static void more_causes_than_are_kept(void **state)
 	assert_memory_equal(err.msg, "53 errors: spec: number 0; spec: number 1; ", 43);
 }
 
+/* A value that is quoted in part: what a cut leaves of a letter must not lose the whole cause. */
+static void quoted_in_part(void **state)
+{
+	_cleanup_causes_ struct causes causes = {0};
+	_cleanup_json_ json_t *json = NULL;
+
+	(void)state;
+	cause_add(&causes, CAUSE_INVALID, "spec.x", "is '%.2s'", "a\xe2\x82\xac");
+	json = causes_to_json(&causes);
+	assert_string_equal(json_str(json_array_get(json, 0), "message"), "is 'a?'");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -542,6 +554,7 @@ int main(void)
 		cmocka_unit_test(admitted_as_stored),
 		cmocka_unit_test(defaulted_is_admitted_again),
 		cmocka_unit_test(more_causes_than_are_kept),
+		cmocka_unit_test(quoted_in_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

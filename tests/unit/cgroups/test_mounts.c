@@ -80,6 +80,15 @@ static void test_malformed(void **state)
 			 -EINVAL);
 }
 
+/* What only looks like an escape is no reason to do arithmetic on it that C has no answer to. */
+static void test_no_escape(void **state)
+{
+	(void)state;
+	assert_int_equal(mounts_find("1 0 0:31 / /a\\!!!b rw - cgroup2 c rw\n", NULL, &m), 0);
+	assert_int_equal(strncmp(m.path, "/a", 2), 0);
+	assert_int_equal(strlen(m.path), 4);
+}
+
 static void test_words(void **state)
 {
 	(void)state;
@@ -98,6 +107,7 @@ int main(void)
 		cmocka_unit_test(test_whole_hierarchy_wins),
 		cmocka_unit_test(test_escapes),
 		cmocka_unit_test(test_malformed),
+		cmocka_unit_test(test_no_escape),
 		cmocka_unit_test(test_words),
 	};
 

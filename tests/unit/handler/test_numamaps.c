@@ -64,6 +64,16 @@ static void words_that_are_no_nodes(void **state)
 	   "[{\"policy\": \"bind:0\", \"pageBytes\": 4096, \"nodes\": {\"2\": 8192}}]");
 }
 
+static void more_than_any_machine_has(void **state)
+{
+	(void)state;
+	is("7f0 bind:0 N0=9223372036854775807 N1=1 kernelpagesize_kB=4\n"
+	   "7f1 bind:0 N1=2251799813685247 kernelpagesize_kB=4\n"
+	   "7f2 bind:0 N2=1 kernelpagesize_kB=9223372036854775807\n",
+	   "[{\"policy\": \"bind:0\", \"pageBytes\": 4096, \"nodes\": {\"1\": 4096}}, "
+	   "{\"policy\": \"bind:0\", \"pageBytes\": 0, \"nodes\": {\"2\": 0}}]");
+}
+
 static void too_much_to_walk(void **state)
 {
 	struct plan plan = {.memory_guest = (uint64_t)16 << 30};
@@ -86,6 +96,7 @@ int main(void)
 		cmocka_unit_test(parts_add_up),
 		cmocka_unit_test(too_much_to_walk),
 		cmocka_unit_test(words_that_are_no_nodes),
+		cmocka_unit_test(more_than_any_machine_has),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -156,6 +156,9 @@ static void test_platforms(void **state)
 	    "{\"manifests\":[{\"digest\":\"sha256:" MANIFEST
 	    "\",\"platform\":{\"architecture\":\"arm64\"}}]}");
 	assert_refused(l, "/boot/vmlinuz", -EBADMSG, "no image for amd64");
+	put(l, "images/i/index.json", "{\"manifests\":[{\"digest\":\"sha256:" OTHER "\"}]}");
+	put(l, BLOB(OTHER), "{\"manifests\":[{\"digest\":\"sha256:" OTHER "\"}]}"); /* itself */
+	assert_refused(l, "/boot/vmlinuz", -EBADMSG, "an index of indexes");
 }
 
 static void test_nonsense(void **state)

@@ -130,7 +130,7 @@ unit: $(UNIT_BINS)
 
 $(BUILD)/fake-qemu: tests/pod/fake-qemu.c lib/util.c
 	@mkdir -p $(@D)
-	$(call say,CC)$(CC) $(CFLAGS) -MF $@.d -fno-pie -static -o $@ $^
+	$(call say,CC)$(CC) $(CFLAGS) -MF $@.d -fno-pie -static -o $@ $(filter %.c,$^)
 
 # --- what a fresh machine lacks -----------------------------------------------------------------
 DEPS_APT := gcc clang libc6-dev make pkg-config clang-format clang-tidy cppcheck shellcheck \

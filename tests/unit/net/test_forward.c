@@ -98,6 +98,7 @@ static void set_legacy_policy(int verdict)
 	_cleanup_free_ struct ipt_get_entries *all = NULL;
 	_cleanup_free_ struct ipt_replace *new = NULL;
 	_cleanup_free_ struct xt_counters *counters = NULL;
+	struct xt_standard_target *target;
 	struct ipt_entry *entry;
 	socklen_t len = sizeof info;
 
@@ -118,8 +119,8 @@ static void set_legacy_policy(int verdict)
 	memcpy(new->underflow, info.underflow, sizeof info.underflow);
 	memcpy(new->entries, all->entrytable, info.size);
 	entry = (void *)((char *)new->entries + info.underflow[NF_INET_FORWARD]);
-	((struct xt_standard_target *)((char *)entry + entry->target_offset))->verdict =
-		-verdict - 1;
+	target = (void *)((char *)entry + entry->target_offset);
+	target->verdict = -verdict - 1;
 	assert_int_equal(setsockopt(fd, IPPROTO_IP, IPT_SO_SET_REPLACE, new,
 				    (socklen_t)(sizeof *new + info.size)),
 			 0);

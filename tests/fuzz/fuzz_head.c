@@ -12,14 +12,16 @@
 
 static void select_with(const char *labels, const char *fields)
 {
-	_cleanup_json_ json_t *object = json_pack("{s:s, s:s}", "app", "web", "tier", "db");
+	_cleanup_json_ json_t *object = json_pack(
+		"{s:{s:s, s:s, s:{s:s, s:s}}, s:{s:s}}", "metadata", "namespace", "default", "name",
+		"vm", "labels", "app", "web", "tier", "db", "involvedObject", "name", "vm");
 	struct selector *s = NULL;
 	struct err err = {0};
-	int r = selector_parse(labels, fields, &s, &err);
+	int r = selector_parse(kind_by_word("event"), labels, fields, &s, &err);
 
 	fuzz_said(r, &err);
 	if (r == 0)
-		(void)selector_matches(s, "default", "vm", object);
+		(void)selector_matches(s, object);
 	selector_free(s);
 }
 
@@ -32,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	uint64_t n;
 
 	route_parse(text, &route);
-	fuzz_must(route.to <= ROUTE_VERIFY && (route.to < ROUTE_COLLECTION || route.kind != NULL));
+	fuzz_must(route.to <= ROUTE_LOG && (route.to < ROUTE_COLLECTION || route.kind != NULL));
 	select_with(text, NULL);
 	select_with(NULL, text);
 	(void)call_number(text, &n);

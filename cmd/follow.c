@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/follow.h"
 
-#include "cmd/stream.h"
 #include "cmd/url.h"
+#include "cmd/watching.h"
 
 #include "lib/json.h"
 #include "lib/log.h"
@@ -21,7 +21,7 @@ struct follow {
 	char *ns, *name; /* NULL: all */
 	follow_fn fn;
 	void *arg;
-	struct stream *stream;
+	struct watching *stream;
 	time_t began; /* the stream that is open */
 	unsigned barren;
 };
@@ -44,7 +44,7 @@ static void on_end(void *arg, const struct err *ended)
 	struct err err = {0};
 	int r;
 
-	stream_free(f->stream);
+	watching_free(f->stream);
 	f->stream = NULL;
 	log_debug("watch of %s ended%s%s", f->kind->plural, ended->code ? ": " : "", ended->msg);
 	if (time(NULL) - f->began > 1)
@@ -76,7 +76,7 @@ static int open_stream(struct follow *f, const char *version, struct err *err)
 	_cleanup_free_ char *q = query(f, version);
 	_cleanup_free_ char *path = url_object(f->kind, f->ns, NULL, q);
 
-	return stream_open(f->client, f->event, path, on_event, on_end, f, &f->stream, err);
+	return watching_open(f->client, f->event, path, on_event, on_end, f, &f->stream, err);
 }
 
 static int begin(struct follow *f, struct err *err)
@@ -120,7 +120,7 @@ void follow_free(struct follow *f)
 {
 	if (!f)
 		return;
-	stream_free(f->stream);
+	watching_free(f->stream);
 	free(f->ns);
 	free(f->name);
 	free(f);

@@ -3,7 +3,7 @@
  * Bytes arrive in curl's callback and are only collected there; lines are handed out after curl has
  * returned, so that a callback may do what it likes with the handler's API.
  */
-#include "cmd/stream.h"
+#include "cmd/watching.h"
 
 #include "lib/json.h"
 #include "lib/util.h"
@@ -14,21 +14,21 @@
 
 #define LINE_MAX_BYTES (8u << 20) /* one object with its event; the store takes 4 MiB */
 
-struct stream {
+struct watching {
 	CURLM *multi;
 	CURL *curl;
 	sd_event *event;
 	sd_event_source *timer;
 	char *buf; /* what was not handed out yet */
 	size_t len;
-	stream_event_fn on_event;
-	stream_end_fn on_end;
+	watching_event_fn on_event;
+	watching_end_fn on_end;
 	void *arg;
 };
 
 static size_t on_data(char *data, size_t size, size_t n, void *arg)
 {
-	struct stream *s = arg;
+	struct watching *s = arg;
 
 	if (s->len + n > LINE_MAX_BYTES)
 		return 0;
@@ -38,7 +38,7 @@ static size_t on_data(char *data, size_t size, size_t n, void *arg)
 	return n;
 }
 
-static void hand_out(struct stream *s)
+static void hand_out(struct watching *s)
 {
 	char *at = s->buf, *end;
 
@@ -60,7 +60,7 @@ static void hand_out(struct stream *s)
 }
 
 /* How the transfer ended, if it did: what is left in buf is then the body of a refusal. */
-static bool ended(struct stream *s, struct err *ret)
+static bool ended(struct watching *s, struct err *ret)
 {
 	_cleanup_json_ json_t *status = NULL;
 	long code = 0;
@@ -83,7 +83,7 @@ static bool ended(struct stream *s, struct err *ret)
 }
 
 /* Let curl act on a socket or its timer, then hand out what came of it. May end in s being gone. */
-static void act(struct stream *s, curl_socket_t fd, int mask)
+static void act(struct watching *s, curl_socket_t fd, int mask)
 {
 	struct err err = {0};
 	long code = 0;
@@ -121,7 +121,7 @@ static int on_socket(CURL *curl, curl_socket_t fd, int what, void *arg, void *so
 {
 	uint32_t events =
 		(what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0);
-	struct stream *s = arg;
+	struct watching *s = arg;
 	sd_event_source *io = source;
 
 	(void)curl;
@@ -138,7 +138,7 @@ static int on_socket(CURL *curl, curl_socket_t fd, int what, void *arg, void *so
 
 static int on_set_timer(CURLM *multi, long ms, void *arg)
 {
-	struct stream *s = arg;
+	struct watching *s = arg;
 
 	(void)multi;
 	if (ms < 0)
@@ -149,7 +149,7 @@ static int on_set_timer(CURLM *multi, long ms, void *arg)
 	return 0;
 }
 
-static void set_up(struct stream *s, struct client *c, const char *path)
+static void set_up(struct watching *s, struct client *c, const char *path)
 {
 	client_aim(c, s->curl, path);
 	(void)curl_easy_setopt(s->curl, CURLOPT_WRITEFUNCTION, on_data);
@@ -160,13 +160,13 @@ static void set_up(struct stream *s, struct client *c, const char *path)
 	(void)curl_multi_setopt(s->multi, CURLMOPT_TIMERDATA, s);
 }
 
-int stream_open(struct client *c, sd_event *event, const char *path, stream_event_fn on_event,
-		stream_end_fn on_end, void *arg, struct stream **ret, struct err *err)
+int watching_open(struct client *c, sd_event *event, const char *path, watching_event_fn on_event,
+		  watching_end_fn on_end, void *arg, struct watching **ret, struct err *err)
 {
-	struct stream *s = xcalloc(1, sizeof *s);
+	struct watching *s = xcalloc(1, sizeof *s);
 	int r;
 
-	*s = (struct stream){.event = event, .on_event = on_event, .on_end = on_end, .arg = arg};
+	*s = (struct watching){.event = event, .on_event = on_event, .on_end = on_end, .arg = arg};
 	s->multi = curl_multi_init();
 	s->curl = curl_easy_init();
 	r = sd_event_add_time_relative(event, &s->timer, CLOCK_MONOTONIC, 0, 1000, on_timer, s);
@@ -179,11 +179,11 @@ int stream_open(struct client *c, sd_event *event, const char *path, stream_even
 			return 0;
 		}
 	}
-	stream_free(s);
+	watching_free(s);
 	return err_set(err, r < 0 ? r : -ENOMEM, "%s: can't be watched", path);
 }
 
-void stream_free(struct stream *s)
+void watching_free(struct watching *s)
 {
 	if (!s)
 		return;

@@ -1,29 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * Manifests: files and folders into objects, each checked as the handler will check it, configuration
- * first. All errors of all documents are found, each with its file and line.
- */
+/* Manifests of the command line: files, folders and stdin. */
 #pragma once
 
 #include "cmd/opts.h"
 
-#include "api/kind.h"
-#include "lib/yaml.h"
-
-#include <jansson.h>
-
-struct manifest_item {
-	const struct kind *kind;
-	json_t *object;	  /* owned; as written, but for its namespace */
-	json_t *admitted; /* owned; with the defaults filled in */
-	char *place;	  /* owned; "vm.yaml:17" */
-};
-
-struct manifest {
-	struct manifest_item *items;
-	size_t n;
-	unsigned errors; /* printed ones */
-};
+#include "api/manifest.h"
 
 /*
  * paths: files, "-" for stdin, or folders, of which every *.yaml, *.yml and *.json is read in
@@ -32,9 +13,3 @@ struct manifest {
  * when one can't be read. *ret is filled with what is right in every case.
  */
 int manifest_load(const struct texts *paths, const char *ns, struct manifest *ret);
-void manifest_done(struct manifest *m);
-#define _cleanup_manifest_ __attribute__((cleanup(manifest_done)))
-
-const char *manifest_ns(const struct manifest_item *item); /* NULL: cluster-wide */
-/* "vmi default/demo", "kubeletconfiguration": how people read about it. The caller's. */
-char *manifest_label(const struct manifest_item *item);

@@ -7,6 +7,7 @@
 #include "handler/hostcpus.h"
 #include "handler/images.h"
 #include "handler/loop.h"
+#include "handler/manifests.h"
 #include "handler/pod.h"
 #include "handler/qemupath.h"
 #include "handler/server.h"
@@ -144,12 +145,15 @@ int handler_open(const char *root, struct handler *h, struct err *err)
 	if (r == 0)
 		r = server_open(h, err);
 	if (r == 0)
+		r = manifests_open(h, err);
+	if (r == 0)
 		handler_kick(h);
 	return r;
 }
 
 void handler_close(struct handler *h)
 {
+	manifests_close(h);
 	vms_close(h);
 	server_close(h);
 	while (h->pods)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "handler/loop.h"
 
+#include "handler/manifests.h"
 #include "handler/pod.h"
 #include "handler/podlog.h"
 #include "handler/reconcile.h"
@@ -106,6 +107,7 @@ static int on_reconcile(sd_event_source *source, void *userdata)
 	size_t i;
 
 	(void)source;
+	manifests_reconcile(h);
 	vms_reconcile(h);
 	if (store_list(h->store, VMI_KIND, NULL, &list, &err) < 0) {
 		log_error("%s", err.msg);

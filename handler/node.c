@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "handler/node.h"
 
+#include "handler/manifests.h"
 #include "handler/server_internal.h"
 #include "handler/watch.h"
 
@@ -85,24 +86,32 @@ static const char *booted(char buf[static TIME_TEXT])
 	return time_format(time(NULL) - up.tv_sec, buf);
 }
 
+static json_t *conditions(const struct handler *h)
+{
+	json_t *manifests = manifests_condition(h);
+	json_t *list = json_pack("[{s:s, s:s, s:s, s:s}]", "type", "Ready", "status", "True",
+				 "reason", "KubeletReady", "message", "virt-handler answers");
+
+	if (manifests)
+		(void)json_array_append_new(list, manifests);
+	return list;
+}
+
 json_t *node_object(struct handler *h)
 {
 	unsigned cpus = h->topology.n, allocatable = cpus;
 	char version[24], since[TIME_TEXT];
 	struct plan_host has = handler_look(h);
-	json_t *ready;
 
 	if (h->policy.manager == CPU_MANAGER_STATIC)
 		allocatable -= (unsigned)CPU_COUNT(&h->policy.reserved);
 	(void)snprintf(version, sizeof version, "%" PRIu64, h->server->node_version);
 	(void)booted(since);
-	ready = json_pack("{s:s, s:s, s:s, s:s}", "type", "Ready", "status", "True", "reason",
-			  "KubeletReady", "message", "virt-handler answers");
-	return json_pack("{s:s, s:s, s:{s:s, s:s, s:s, s:s, s:o}, s:{}, s:{s:o, s:o, s:[o], s:o}}",
+	return json_pack("{s:s, s:s, s:{s:s, s:s, s:s, s:s, s:o}, s:{}, s:{s:o, s:o, s:o, s:o}}",
 			 "apiVersion", "v1", "kind", "Node", "metadata", "name", h->node, "uid",
 			 h->node, "resourceVersion", version, "creationTimestamp", since, "labels",
 			 labels(h), "spec", "status", "capacity", resources(&has, cpus),
-			 "allocatable", resources(&has, allocatable), "conditions", ready,
+			 "allocatable", resources(&has, allocatable), "conditions", conditions(h),
 			 "nodeInfo", info());
 }
 

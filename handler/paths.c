@@ -73,9 +73,11 @@ static int name_all(const char *root, int make, struct paths *ret, struct err *e
 	if (root) {
 		p.lib = xasprintf("%s/lib", p.root);
 		p.run = xasprintf("%s/run", p.root);
+		p.manifests = xasprintf("%s/etc/manifests", p.root);
 	} else {
 		p.lib = xstrdup("/var/lib/virtpod");
 		p.run = xstrdup("/run/virtpod");
+		p.manifests = xstrdup("/etc/virtpod/manifests");
 	}
 	(void)snprintf(p.tag, sizeof p.tag, "%08x", hash_text(p.root));
 	*ret = p;
@@ -110,7 +112,8 @@ void paths_close(struct paths *p)
 	free(p->root);
 	free(p->lib);
 	free(p->run);
+	free(p->manifests);
 	p->lib_fd = fd_close(p->lib_fd);
 	p->run_fd = fd_close(p->run_fd);
-	p->root = p->lib = p->run = NULL;
+	p->root = p->lib = p->run = p->manifests = NULL;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Where virtpod keeps its files. Without --root: /var/lib/virtpod and /run/virtpod; with
- * --root DIR: DIR/lib and DIR/run, so that tests run beside a real installation. The tag, a hash of
+ * Where virtpod keeps its files. Without --root: /var/lib/virtpod, /run/virtpod and
+ * /etc/virtpod/manifests; with --root DIR: DIR/lib, DIR/run and DIR/etc/manifests, so that tests run beside a real installation. The tag, a hash of
  * the root's canonical path, is in the name of every cgroup, link and id block of that root.
  */
 #pragma once
@@ -14,7 +14,8 @@ struct paths {
 	char *root; /* canonical; "/" without --root */
 	char *lib;  /* absolute paths, for messages and for what is shown */
 	char *run;
-	int lib_fd; /* owned, O_DIRECTORY */
+	char *manifests; /* need not be there */
+	int lib_fd;	 /* owned, O_DIRECTORY */
 	int run_fd;
 	char tag[PATHS_TAG_LEN + 1]; /* hex */
 };

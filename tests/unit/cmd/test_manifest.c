@@ -15,6 +15,7 @@
 #include "lib/file.h"
 #include "lib/json.h"
 #include "lib/util.h"
+#include "lib/yaml.h"
 
 #define NAMESPACE "apiVersion: v1\nkind: Namespace\nmetadata: {name: lab}\n"
 #define KUBEVIRT                                                                                   \

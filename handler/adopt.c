@@ -264,6 +264,29 @@ static int refuse_running(const struct handler *h, struct err *err)
 	return 0;
 }
 
+/* Groups with processes that no record knows: whose they are nobody can say, but they run. */
+static int refuse_unknown(struct handler *h, struct err *err)
+{
+	char **uids = NULL;
+	size_t n = 0;
+	int r = cgroup_list(h->cgroups, &uids, &n, err);
+
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		bool empty = true;
+
+		if (pod_find(h, uids[i]))
+			continue;
+		r = cgroup_pod_empty(h->cgroups, uids[i], &empty, err);
+		if (r == 0 && !empty)
+			r = err_set(err, -EBUSY,
+				    "pod %s has processes, and no record says of which VM: --force "
+				    "kills all that runs",
+				    uids[i]);
+	}
+	cgroup_list_free(uids, n);
+	return r;
+}
+
 static void end_one(struct pod *pod)
 {
 	struct err err = {0};
@@ -313,6 +336,8 @@ int adopt_none(struct handler *h, bool force, struct err *err)
 
 	if (r == 0 && !force)
 		r = refuse_running(h, err);
+	if (r == 0 && !force)
+		r = refuse_unknown(h, err);
 	if (r < 0)
 		return r;
 	for (struct pod *p = h->pods; p; p = next) {

@@ -69,9 +69,13 @@ after_a_crash() {
 # Records are lost, too: by the names in the kernel alone.
 without_records() {
 	alone
+	rm -f "$ROOT"/run/runtime.db*
+	cleanup
+	is "without records: a VM that runs is refused, too" "$STATUS" 3
+	like "without records: what is known of it is said" "$OUT" 'pod [0-9a-f-]+ has processes.*--force'
+	is "without records: the VM runs on" "$(qemu_pid $VM)" "$Q"
 	kill -KILL "$(parent_of "$Q")"
 	check "QEMU goes with its launcher" wait_gone "$Q" 20
-	rm -f "$ROOT"/run/runtime.db*
 	cleanup
 	is "without records: done" "$STATUS" 0
 	no_leftovers "without records: nothing is left"

@@ -66,7 +66,8 @@ int sock_listen_at(int dirfd, const char *name, int type, int *ret)
 	(void)umask(mask);
 	if (r < 0)
 		return r;
-	if (listen(fd, 128) < 0)
+	/* who connects without blocking, as libcurl does, is turned away where the queue is full */
+	if (listen(fd, SOMAXCONN) < 0)
 		return -errno;
 	*ret = TAKE_FD(fd);
 	return 0;

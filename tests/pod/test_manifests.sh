@@ -28,7 +28,7 @@ node_when() { # REGEX
 	local status=$?
 	kill "$watch" 2>/dev/null
 	exec {fd}<&-
-	return $status
+	return "$status"
 }
 
 uid_of() {

@@ -52,7 +52,7 @@ static int join_groups(void *arg, struct err *err)
 {
 	struct pod *pod = arg;
 	cpu_set_t all;
-	int r = cgroup_pod_enter(pod->h->cgroups, pod->record.uid, err);
+	int r = cgroup_pod_enter(pod->h->cgroups, pod->record.uid, /* born= */ true, err);
 
 	/* the handler keeps itself to the shared pool; the pod follows its cpuset, as it grows, too */
 	memset(&all, 0xff, sizeof all);
@@ -66,14 +66,14 @@ static int spawn(struct pod *pod, const struct sandbox_layers *layers, int chann
 {
 	char *const argv[] = {(char[]){"virt-launcher"}, NULL};
 	const int fds[] = {channel, listener};
-	const struct sandbox_spawn how = {
+	_cleanup_fd_ int birthplace = -1;
+	struct sandbox_spawn how = {
 		.layers = *layers,
 		.uid = pod->record.host_id,
 		.gid = pod->record.host_id,
 		.netns_fd = pod->netns_fd,
 		.join = join_groups,
 		.join_arg = pod,
-		.cgroup_fd = -1,
 		.exec_fd = pod->h->launcher_fd,
 		.argv = argv,
 		.fds = fds,
@@ -81,8 +81,11 @@ static int spawn(struct pod *pod, const struct sandbox_layers *layers, int chann
 		.stderr_fd = log,
 	};
 	pid_t pid;
-	int r = sandbox_spawn(&how, &pid, &pod->pidfd, err);
+	int r = cgroup_pod_birthplace(pod->h->cgroups, pod->record.uid, &birthplace, err);
 
+	how.cgroup_fd = birthplace;
+	if (r == 0)
+		r = sandbox_spawn(&how, &pid, &pod->pidfd, err);
 	if (r < 0)
 		return r;
 	pod->record.pid = pid;

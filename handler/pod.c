@@ -148,8 +148,8 @@ static void walk_forward(struct pod *pod)
 		int r;
 
 		/* admit and plan touch nothing outside this process: no record to write for them */
-		r = step->undo ? store_pod_put(pod->h->store, &pod->record, &err) : 0;
 		pod->step_began = now_us();
+		r = step->undo ? store_pod_put(pod->h->store, &pod->record, &err) : 0;
 		if (r == 0)
 			r = step->run(pod, &err);
 		if (r == STEP_WAIT)
@@ -162,7 +162,7 @@ static void walk_forward(struct pod *pod)
 	}
 	pod->record.step = pod_n_steps - 1;
 	pod->state = POD_RUNNING;
-	status_set_timing(pod->status, pod->timing, now_us() - pod->start_began);
+	status_set_timing(pod->status, pod->timing, pod->start_began, now_us() - pod->start_began);
 	log_info("%s/%s: running, %llu ms after its start", pod->record.ns, pod->record.name,
 		 (unsigned long long)(now_us() - pod->start_began) / 1000);
 	pod_set_phase(pod, "Running");
@@ -227,7 +227,7 @@ static void finish(struct pod *pod)
 		(void)json_object_del(h->refused, pod->record.uid);
 	pod_free(pod);
 	if (!h->pods)
-		images_drop(h);
+		images_unused(h);
 	if (refused)
 		handler_kick(h);
 	else

@@ -11,8 +11,9 @@
 
 /* in the order in which people meet them */
 static const struct command *const commands[] = {
-	&command_run,	  &command_apply,   &command_create, &command_get,  &command_delete,
-	&command_console, &command_inspect, &command_verify, &command_wait, &command_render,
+	&command_run,	 &command_apply,   &command_create,  &command_get,
+	&command_delete, &command_console, &command_inspect, &command_verify,
+	&command_wait,	 &command_render,  &command_bench,
 };
 
 static const char usage[] =

@@ -115,9 +115,10 @@ static int measure(struct bench *b, size_t rounds, struct err *err)
 
 static void bench_done(struct bench *b)
 {
-	struct samples *all[] = {&b->bare,     &b->bare_ready,	  &b->virtpod, &b->ours,
-				 &b->boundary, &b->boundary_undo, &b->crun,    &b->gone_processes,
-				 &b->gone_all, &b->launchers,	  &b->handler};
+	struct samples *all[] = {&b->bare,	 &b->bare_ready, &b->virtpod,
+				 &b->ours,	 &b->boundary,	 &b->boundary_undo,
+				 &b->namespaces, &b->crun,	 &b->gone_processes,
+				 &b->gone_all,	 &b->launchers,	 &b->handler};
 
 	bench_close(b);
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)

@@ -48,7 +48,7 @@ struct bench {
 		ours; /* request to running; its difference to bare of the same round */
 	struct bench_step steps[BENCH_STEPS_MAX];
 	size_t n_steps;
-	struct samples boundary, boundary_undo;
+	struct samples boundary, boundary_undo, namespaces;
 	struct samples crun;
 	char *no_crun; /* owned; why not */
 	struct samples gone_processes, gone_all;

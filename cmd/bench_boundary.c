@@ -272,14 +272,49 @@ static int one_round(struct boundary *p, struct err *err)
 	return 0;
 }
 
+/* For scale: the program itself in the pod's namespaces; no groups, no root of its own, no launcher. */
+static int namespaces_alone(struct boundary *p, struct err *err)
+{
+	char *const argv[] = {(char[]){"true"}, NULL};
+	_cleanup_fd_ int program = open(p->program, O_PATH | O_CLOEXEC), netns = -1, pidfd = -1;
+	_cleanup_fd_ int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	struct sandbox_spawn how = {
+		.layers = sandbox_layers_all,
+		.uid = p->id,
+		.gid = p->id,
+		.cgroup_fd = -1,
+		.exec_fd = program,
+		.argv = argv,
+		.stderr_fd = null,
+	};
+	uint64_t began = bench_now(), ended;
+	pid_t pid;
+	int r = netns_create(p->netns_dir, p->uid, &netns, err);
+
+	how.netns_fd = netns;
+	if (r == 0)
+		r = sandbox_spawn(&how, &pid, &pidfd, err);
+	if (r == 0)
+		r = wait_end(pidfd, err);
+	ended = bench_now();
+	netns = fd_close(netns);
+	(void)netns_destroy(p->netns_dir, p->uid, r < 0 ? NULL : err);
+	if (r == 0)
+		samples_add(&p->b->namespaces, (int64_t)(ended - began));
+	return r;
+}
+
 int bench_boundary(struct bench *b, size_t rounds, struct err *err)
 {
 	_cleanup_(boundary_done) struct boundary p = {
 		.b = b, .netns_dir = -1, .launcher = -1, .outcome = -1};
 	int r = prepare(&p, err);
 
-	for (size_t i = 0; r == 0 && i < rounds; i++)
+	for (size_t i = 0; r == 0 && i < rounds; i++) {
 		r = bench_stopped(b) ? -ECANCELED : one_round(&p, err);
+		if (r == 0)
+			r = namespaces_alone(&p, err);
+	}
 	err_prefix(err, "the boundary alone");
 	return r;
 }

@@ -67,9 +67,10 @@ json_t *bench_json(const struct bench *b, double load_before)
 			  "bareReady", samples_json(&b->bare_ready), "noBare",
 			  text_or_null(b->no_bare), "virtpod", samples_json(&b->virtpod), "ours",
 			  samples_json(&b->ours), "ratio", ratio_json(b), "steps", steps_json(b));
-	json_t *boundary = json_pack("{s:o, s:o, s:o, s:o}", "virtpod", samples_json(&b->boundary),
-				     "undo", samples_json(&b->boundary_undo), "crun",
-				     samples_json(&b->crun), "noCrun", text_or_null(b->no_crun));
+	json_t *boundary = json_pack(
+		"{s:o, s:o, s:o, s:o, s:o}", "virtpod", samples_json(&b->boundary), "undo",
+		samples_json(&b->boundary_undo), "namespaces", samples_json(&b->namespaces), "crun",
+		samples_json(&b->crun), "noCrun", text_or_null(b->no_crun));
 	json_t *gone = json_pack("{s:o, s:o}", "processes", samples_json(&b->gone_processes), "all",
 				 samples_json(&b->gone_all));
 	json_t *memory =
@@ -145,6 +146,7 @@ void bench_table(const json_t *report, FILE *to)
 	start_rows(&t, json_object_get(report, "start"));
 	row(&t, "boundary alone", json_get(report, "boundary.virtpod"), MS, NULL);
 	row(&t, "  its undo", json_get(report, "boundary.undo"), MS, NULL);
+	row(&t, "  namespaces alone", json_get(report, "boundary.namespaces"), MS, NULL);
 	row(&t, "crun run", json_get(report, "boundary.crun"), MS,
 	    json_str(report, "boundary.noCrun"));
 	row(&t, "delete, until its processes are gone", json_get(report, "delete.processes"), MS,

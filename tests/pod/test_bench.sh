@@ -37,7 +37,7 @@ report() {
 	vp bench start --rounds 3 -o json --trace "$WORK/trace.json" >"$json" 2>"$WORK/bench.err"
 	is "bench: exit status" "$?" 0
 	holds "every figure is a summary" "$json" "[.start.bare, .start.bareReady, .start.virtpod, .start.ours,
-		.boundary.virtpod, .boundary.undo, .delete.processes, .delete.all, .start.steps[].us] | all($summary)"
+		.boundary.virtpod, .boundary.undo, .boundary.namespaces, .delete.processes, .delete.all, .start.steps[].us] | all($summary)"
 	holds "as many rounds as asked for" "$json" '[.start.bare, .start.virtpod, .boundary.virtpod, .delete.all] | all(.n == 3)'
 	holds "crun: measured, or said why not" "$json" "(.boundary.crun | $summary) or (.boundary.noCrun | length > 0)"
 	holds "memory: measured, or said why not" "$json" "((.memory.launchers | $summary and .n == 2) and (.memory.handler | $summary)) or (.memory.noMemory | length > 0)"

@@ -129,15 +129,18 @@ void pod_start(struct pod *pod)
 {
 	pod->state = POD_STARTING;
 	pod->record.step = 0;
-	pod->start_began = now_us();
+	pod->start_began = pod->step_began = now_us();
 	log_write(pod_level(pod), "%s/%s: start", pod->record.ns, pod->record.name);
 	walk_forward(pod);
 }
 
 static void note_time(struct pod *pod)
 {
+	uint64_t now = now_us();
+
 	(void)json_object_set_new(pod->timing, pod_steps[pod->record.step].name,
-				  json_integer((json_int_t)(now_us() - pod->step_began)));
+				  json_integer((json_int_t)(now - pod->step_began)));
+	pod->step_began = now; /* the next one: together they are the whole start */
 }
 
 static void walk_forward(struct pod *pod)
@@ -148,7 +151,6 @@ static void walk_forward(struct pod *pod)
 		int r;
 
 		/* admit and plan touch nothing outside this process: no record to write for them */
-		pod->step_began = now_us();
 		r = step->undo ? store_pod_put(pod->h->store, &pod->record, &err) : 0;
 		if (r == 0)
 			r = step->run(pod, &err);
@@ -162,9 +164,10 @@ static void walk_forward(struct pod *pod)
 	}
 	pod->record.step = pod_n_steps - 1;
 	pod->state = POD_RUNNING;
-	status_set_timing(pod->status, pod->timing, pod->start_began, now_us() - pod->start_began);
+	status_set_timing(pod->status, pod->timing, pod->start_began,
+			  pod->step_began - pod->start_began);
 	log_info("%s/%s: running, %llu ms after its start", pod->record.ns, pod->record.name,
-		 (unsigned long long)(now_us() - pod->start_began) / 1000);
+		 (unsigned long long)(pod->step_began - pod->start_began) / 1000);
 	pod_set_phase(pod, "Running");
 	handler_kick(pod->h); /* it may have been deleted meanwhile */
 }

@@ -74,7 +74,7 @@ $(foreach f,$(FOLDERS),$(eval $(call archive_rule,$(f))))
 # the command line has one file per command; the two daemons have one file each
 VIRTPOD_OBJS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out cmd/virt-%.c,$(wildcard cmd/*.c)))
 
-$(BUILD)/virtpod: $(VIRTPOD_OBJS) $(call archives,handler launcher cgroups net cpu api lib)
+$(BUILD)/virtpod: $(VIRTPOD_OBJS) $(call archives,handler launcher $(TIER2) $(TIER1))
 	$(call say,LD)$(CC) $(LDFLAGS) -o $@ $(VIRTPOD_OBJS) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
 		$(call pkg_libs,$(FOLDERS) cmd)
 

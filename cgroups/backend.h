@@ -11,7 +11,8 @@
 struct cgroup_ops {
 	const char *mode;
 	int (*create)(struct tree *t, const struct cgroup_pod_spec *spec, struct err *err);
-	int (*enter)(struct tree *t, const char *uid, struct err *err);
+	int (*enter)(struct tree *t, const char *uid, bool born, struct err *err);
+	int (*birthplace)(struct tree *t, const char *uid, int *ret_fd, struct err *err);
 	int (*place)(struct tree *t, const char *uid, pid_t tid, enum cgroup_place place,
 		     struct err *err);
 	int (*set_emu_cpus)(struct tree *t, const char *uid, const cpu_set_t *cpus,

@@ -154,11 +154,18 @@ int cgroup_pod_create(struct cgroup_host *h, const struct cgroup_pod_spec *spec,
 	return r;
 }
 
-int cgroup_pod_enter(struct cgroup_host *h, const char *uid, struct err *err)
+int cgroup_pod_enter(struct cgroup_host *h, const char *uid, bool born, struct err *err)
 {
 	int r = need_pod(h, uid, err);
 
-	return r < 0 ? r : h->ops->enter(h->tree, uid, err);
+	return r < 0 ? r : h->ops->enter(h->tree, uid, born, err);
+}
+
+int cgroup_pod_birthplace(struct cgroup_host *h, const char *uid, int *ret_fd, struct err *err)
+{
+	int r = need_pod(h, uid, err);
+
+	return r < 0 ? r : h->ops->birthplace(h->tree, uid, ret_fd, err);
 }
 
 int cgroup_pod_has_task(struct cgroup_host *h, const char *uid, pid_t tid, bool *ret,

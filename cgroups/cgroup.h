@@ -81,8 +81,17 @@ enum cgroup_place { CGROUP_EMU, CGROUP_VCPU };
  */
 int cgroup_pod_create(struct cgroup_host *h, const struct cgroup_pod_spec *spec, struct err *err);
 
-/* The calling process joins all groups (emu). After an error it must exit: it is half inside. */
-int cgroup_pod_enter(struct cgroup_host *h, const char *uid, struct err *err);
+/*
+ * The calling process, of one thread, joins all groups (emu). After an error it must exit: it is half
+ * inside. born: but for the one that its child will be born in (cgroup_pod_birthplace).
+ */
+int cgroup_pod_enter(struct cgroup_host *h, const char *uid, bool born, struct err *err);
+
+/*
+ * The pod's (emu) group in v2's tree, for clone3's CLONE_INTO_CGROUP; the caller's. A process that is
+ * born in a group needs no move, for which the kernel may wait for RCU. -1 on a host without that tree.
+ */
+int cgroup_pod_birthplace(struct cgroup_host *h, const char *uid, int *ret_fd, struct err *err);
 
 /* Move one thread of the pod (host tid; -EPERM for a stranger) and read back where it is. */
 int cgroup_pod_place(struct cgroup_host *h, const char *uid, pid_t tid, enum cgroup_place place,

@@ -128,7 +128,12 @@ static int v1_create(struct tree *t, const struct cgroup_pod_spec *spec, struct 
 	return r;
 }
 
-static int v1_enter(struct tree *t, const char *uid, struct err *err)
+/*
+ * A thread that moves itself alone, by `tasks`, needs no lock on all forks of the host; moving a whole
+ * process takes that lock, and the kernel then waits for RCU: 6 to 15 ms for the first of them. v2's
+ * tree has no such file, there a process is moved, or its child is born where it belongs.
+ */
+static int v1_enter(struct tree *t, const char *uid, bool born, struct err *err)
 {
 	_cleanup_free_ char *text = NULL;
 	int r;
@@ -136,9 +141,9 @@ static int v1_enter(struct tree *t, const char *uid, struct err *err)
 	for (int i = 0; i < HIER_MAX; i++) {
 		struct group g = {t, (enum tree_hier)i, NODE_POD, uid};
 
-		if (!tree_has(t, (enum tree_hier)i))
+		if (!tree_has(t, g.hier) || (born && g.hier == HIER_UNIFIED))
 			continue;
-		r = group_write(&g, "cgroup.procs", "0", err);
+		r = group_write(&g, g.hier == HIER_UNIFIED ? "cgroup.procs" : "tasks", "0", err);
 		if (r < 0)
 			return r;
 	}
@@ -146,12 +151,24 @@ static int v1_enter(struct tree *t, const char *uid, struct err *err)
 	for (int i = 0; !r && i < HIER_MAX; i++) {
 		struct group g = {t, (enum tree_hier)i, NODE_POD, uid};
 
-		if (tree_has(t, (enum tree_hier)i) && !members_at(text, &g))
+		if (born && g.hier == HIER_UNIFIED)
+			continue;
+		if (tree_has(t, g.hier) && !members_at(text, &g))
 			r = err_set(err, -EIO,
 				    "cgroup %s: pod '%s' was entered but the kernel says: %.400s",
 				    tree_hier_name((enum tree_hier)i), uid, text);
 	}
 	return r;
+}
+
+static int v1_birthplace(struct tree *t, const char *uid, int *ret_fd, struct err *err)
+{
+	struct group g = {t, HIER_UNIFIED, NODE_POD, uid};
+
+	if (tree_has(t, HIER_UNIFIED))
+		return group_open_dir(&g, ret_fd, err);
+	*ret_fd = -1;
+	return 0;
 }
 
 static int v1_place(struct tree *t, const char *uid, pid_t tid, enum cgroup_place place,
@@ -190,6 +207,7 @@ const struct cgroup_ops cgroup_v1_ops = {
 	.mode = "v1",
 	.create = v1_create,
 	.enter = v1_enter,
+	.birthplace = v1_birthplace,
 	.place = v1_place,
 	.set_emu_cpus = v1_cpuset_set_emu,
 	.read = v1_read,

@@ -183,14 +183,14 @@ static int v2_create(struct tree *t, const struct cgroup_pod_spec *spec, struct 
 }
 
 /* Written to a threaded child, 0 moves the whole process, from whatever domain it was in. */
-static int v2_enter(struct tree *t, const char *uid, struct err *err)
+static int v2_enter(struct tree *t, const char *uid, bool born, struct err *err)
 {
 	_cleanup_free_ char *text = NULL;
-	enum tree_node base;
+	enum tree_node base = NODE_POD;
 	struct group emu;
 	int r = v2_base(t, uid, &base, err);
 
-	if (r < 0)
+	if (r < 0 || born)
 		return r;
 	emu = v2_child(t, uid, base, CGROUP_EMU);
 	r = group_write(&emu, "cgroup.procs", "0", err);
@@ -201,6 +201,18 @@ static int v2_enter(struct tree *t, const char *uid, struct err *err)
 			    "cgroup unified: pod '%s' was entered but the kernel says: %.400s", uid,
 			    text);
 	return r;
+}
+
+static int v2_birthplace(struct tree *t, const char *uid, int *ret_fd, struct err *err)
+{
+	enum tree_node base = NODE_POD;
+	struct group emu;
+	int r = v2_base(t, uid, &base, err);
+
+	if (r < 0)
+		return r;
+	emu = v2_child(t, uid, base, CGROUP_EMU);
+	return group_open_dir(&emu, ret_fd, err);
 }
 
 static int v2_place(struct tree *t, const char *uid, pid_t tid, enum cgroup_place place,
@@ -225,6 +237,7 @@ const struct cgroup_ops cgroup_v2_ops = {
 	.mode = "v2",
 	.create = v2_create,
 	.enter = v2_enter,
+	.birthplace = v2_birthplace,
 	.place = v2_place,
 	.set_emu_cpus = v2_cpuset_set_emu,
 	.repair = v2_cpuset_repair,

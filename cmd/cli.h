@@ -39,9 +39,9 @@ struct command {
 	unsigned outputs; /* OUTPUT_BITs that -o may say; a table always may be had */
 };
 
-extern const struct command command_apply, command_cleanup, command_console, command_create,
-	command_delete, command_describe, command_doctor, command_get, command_inspect,
-	command_logs, command_render, command_run, command_verify, command_wait;
+extern const struct command command_apply, command_bench, command_cleanup, command_console,
+	command_create, command_delete, command_describe, command_doctor, command_get,
+	command_inspect, command_logs, command_render, command_run, command_verify, command_wait;
 
 /* The namespace that names without one are in. */
 const char *cli_namespace(const struct cli *cli);

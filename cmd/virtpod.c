@@ -13,7 +13,7 @@
 static const struct command *const commands[] = {
 	&command_run,	 &command_apply,   &command_create, &command_get,     &command_describe,
 	&command_delete, &command_console, &command_logs,   &command_inspect, &command_verify,
-	&command_wait,	 &command_render,  &command_doctor, &command_cleanup,
+	&command_wait,	 &command_render,  &command_doctor, &command_cleanup, &command_bench,
 };
 
 static const char usage[] =

@@ -32,13 +32,14 @@ struct handler {
 	struct cluster_config cluster;
 	struct cpu_policy policy;
 
-	struct pod *pods;	     /* list of every pod that holds anything */
-	struct image *images;	     /* files of images as sealed memfds (handler/images.c) */
-	struct watch *watches;	     /* open watch streams (handler/watch.c) */
-	struct logstream *logs;	     /* who reads logs (handler/logstream.c) */
-	struct manifests *manifests; /* static ones (handler/manifests.h) */
-	struct server *server;	     /* the API on run/handler.sock */
-	sd_event_source *reconcile;  /* armed by handler_kick */
+	struct pod *pods;	       /* list of every pod that holds anything */
+	struct image *images;	       /* files of images as sealed memfds (handler/images.c) */
+	sd_event_source *images_timer; /* armed while no pod may need them */
+	struct watch *watches;	       /* open watch streams (handler/watch.c) */
+	struct logstream *logs;	       /* who reads logs (handler/logstream.c) */
+	struct manifests *manifests;   /* static ones (handler/manifests.h) */
+	struct server *server;	       /* the API on run/handler.sock */
+	sd_event_source *reconcile;    /* armed by handler_kick */
 	/* counts what can make a refused start possible: objects changed, CPUs freed */
 	uint64_t changes;
 	unsigned idle_ticks;	/* seconds without work, of an on-demand handler */

@@ -99,12 +99,34 @@ static void image_free(struct image *i)
 
 void images_drop(struct handler *h)
 {
+	h->images_timer = sd_event_source_disable_unref(h->images_timer);
 	while (h->images) {
 		struct image *i = h->images;
 
 		h->images = i->next;
 		image_free(i);
 	}
+}
+
+#define KEEP_USEC (30 * 1000000ull)
+
+static int on_unused(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct handler *h = userdata;
+
+	(void)source;
+	(void)usec;
+	if (!h->pods)
+		images_drop(h);
+	return 0;
+}
+
+void images_unused(struct handler *h)
+{
+	h->images_timer = sd_event_source_disable_unref(h->images_timer);
+	if (sd_event_add_time_relative(h->event, &h->images_timer, CLOCK_MONOTONIC, KEEP_USEC,
+				       /* accuracy= */ 0, on_unused, h) < 0)
+		images_drop(h);
 }
 
 static int seal(int mem)

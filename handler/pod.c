@@ -134,15 +134,18 @@ void pod_start(struct pod *pod)
 	ownlog_bound(pod->h);
 	pod->state = POD_STARTING;
 	pod->record.step = 0;
-	pod->start_began = now_us();
+	pod->start_began = pod->step_began = now_us();
 	log_write(pod_level(pod), "%s/%s: start", pod->record.ns, pod->record.name);
 	walk_forward(pod);
 }
 
 static void note_done(struct pod *pod)
 {
+	uint64_t now = now_us();
+
 	(void)json_object_set_new(pod->timing, pod_steps[pod->record.step].name,
-				  json_integer((json_int_t)(now_us() - pod->step_began)));
+				  json_integer((json_int_t)(now - pod->step_began)));
+	pod->step_began = now; /* the next one: together they are the whole start */
 	stop_at("%s-done", pod_steps[pod->record.step].name);
 }
 
@@ -155,7 +158,6 @@ static void walk_forward(struct pod *pod)
 
 		/* admit and plan touch nothing outside this process: no record to write for them */
 		r = step->undo ? store_pod_put(pod->h->store, &pod->record, &err) : 0;
-		pod->step_began = now_us();
 		if (step->undo)
 			stop_at("%s", step->name);
 		if (r == 0)
@@ -170,9 +172,10 @@ static void walk_forward(struct pod *pod)
 	}
 	pod->record.step = pod_n_steps - 1;
 	pod->state = POD_RUNNING;
-	status_set_timing(pod->status, pod->timing, now_us() - pod->start_began);
+	status_set_timing(pod->status, pod->timing, pod->start_began,
+			  pod->step_began - pod->start_began);
 	log_info("%s/%s: running, %llu ms after its start", pod->record.ns, pod->record.name,
-		 (unsigned long long)(now_us() - pod->start_began) / 1000);
+		 (unsigned long long)(pod->step_began - pod->start_began) / 1000);
 	pod_set_phase(pod, "Running");
 	pod_event(pod, "Started", "VirtualMachineInstance started.");
 	handler_kick(pod->h); /* it may have been deleted meanwhile */
@@ -241,7 +244,7 @@ static void finish(struct pod *pod)
 		(void)json_object_del(h->refused, pod->record.uid);
 	pod_free(pod);
 	if (!h->pods)
-		images_drop(h);
+		images_unused(h);
 	if (refused)
 		handler_kick(h);
 	else

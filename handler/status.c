@@ -163,12 +163,14 @@ void status_set_plan(json_t *status, const struct plan *plan)
 				     "developerConfiguration.useEmulation allows emulation");
 }
 
-void status_set_timing(json_t *status, const json_t *timing, uint64_t total_us)
+void status_set_timing(json_t *status, const json_t *timing, uint64_t began_us, uint64_t total_us)
 {
 	json_t *t = json_deep_copy(timing);
 
 	(void)json_object_set_new(t, "total", json_integer((json_int_t)total_us));
 	(void)json_object_set_new(status, "virtpod.io/startMicroseconds", t);
+	(void)json_object_set_new(status, "virtpod.io/startBegan",
+				  json_integer((json_int_t)began_us));
 }
 
 /* Phase by outcome, as KubeVirt's calculateVmPhaseForStatusReason. Killed counts as success only when no better end was to be had. */

@@ -26,8 +26,11 @@ const json_t *status_condition(const json_t *status, const char *type); /* borro
 /* What a plan says of the VM: topology, memory, machine, interfaces. */
 void status_set_plan(json_t *status, const struct plan *plan);
 
-/* Microseconds of each step and of all, as annotation-like map "virtpod.io/start". */
-void status_set_timing(json_t *status, const json_t *timing, uint64_t total_us);
+/*
+ * "virtpod.io/startMicroseconds": each step in order, and "total"; "virtpod.io/startBegan": when the
+ * first began, by CLOCK_MONOTONIC, so that who measures on this host can line them up.
+ */
+void status_set_timing(json_t *status, const json_t *timing, uint64_t began_us, uint64_t total_us);
 
 /*
  * The end. A refused start leaves the phase Pending, with the condition that says why

@@ -24,8 +24,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -53,15 +51,27 @@ static void fill_layers(const struct plan_isolation *from, struct sandbox_layers
 
 static int join_groups(void *arg, struct err *err)
 {
-	struct pod *pod = arg;
-	cpu_set_t all;
-	int r = cgroup_pod_enter(pod->h->cgroups, pod->record.uid, err);
+	const struct pod *pod = arg;
 
-	/* the handler keeps itself to the shared pool; the pod follows its cpuset, as it grows, too */
-	memset(&all, 0xff, sizeof all);
-	if (r == 0 && sched_setaffinity(0, sizeof all, &all) < 0)
-		r = err_errno(err, -errno, "affinity of the launcher");
-	return r;
+	return cgroup_pod_enter(pod->h->cgroups, pod->record.uid, /* born= */ true, err);
+}
+
+static int join_all_groups(void *arg, struct err *err)
+{
+	const struct pod *pod = arg;
+
+	return cgroup_pod_enter(pod->h->cgroups, pod->record.uid, /* born= */ false, err);
+}
+
+/*
+ * Before Linux 6.3 (and the fix in some older ones) a process that is born in a group of another cpuset
+ * keeps its parent's memory nodes. A pod that has some of its own is entered, slower.
+ */
+static int open_birthplace(const struct pod *pod, int *ret, struct err *err)
+{
+	if (pod->plan->memory_nodes && cgroup_host_v2(pod->h->cgroups))
+		return 0;
+	return cgroup_pod_birthplace(pod->h->cgroups, pod->record.uid, ret, err);
 }
 
 static int spawn(struct pod *pod, const struct sandbox_layers *layers, int channel, int listener,
@@ -69,14 +79,13 @@ static int spawn(struct pod *pod, const struct sandbox_layers *layers, int chann
 {
 	char *const argv[] = {(char[]){"virt-launcher"}, NULL};
 	const int fds[] = {channel, listener};
-	const struct sandbox_spawn how = {
+	_cleanup_fd_ int birthplace = -1;
+	struct sandbox_spawn how = {
 		.layers = *layers,
 		.uid = pod->record.host_id,
 		.gid = pod->record.host_id,
 		.netns_fd = pod->netns_fd,
-		.join = join_groups,
 		.join_arg = pod,
-		.cgroup_fd = -1,
 		.exec_fd = pod->h->launcher_fd,
 		.argv = argv,
 		.fds = fds,
@@ -84,8 +93,12 @@ static int spawn(struct pod *pod, const struct sandbox_layers *layers, int chann
 		.stderr_fd = log,
 	};
 	pid_t pid;
-	int r = sandbox_spawn(&how, &pid, &pod->pidfd, err);
+	int r = open_birthplace(pod, &birthplace, err);
 
+	how.cgroup_fd = birthplace;
+	how.join = birthplace < 0 ? join_all_groups : join_groups;
+	if (r == 0)
+		r = sandbox_spawn(&how, &pid, &pod->pidfd, err);
 	if (r < 0)
 		return r;
 	stop_at("spawn-unrecorded");

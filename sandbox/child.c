@@ -16,6 +16,7 @@
 #include <linux/close_range.h>
 #include <sched.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -63,6 +64,20 @@ static int take_ids(const struct sandbox_spawn *s, struct err *err)
 	if (setresuid(uid, uid, uid) < 0)
 		return err_errno(err, -errno, "sandbox: taking user id %u", uid);
 	return 0;
+}
+
+/*
+ * Every CPU, which the kernel cuts to the group's cpuset. The caller may keep to fewer, and before Linux
+ * 6.3 a process that is born in a group of another cpuset has its parent's.
+ */
+static int whole_cpuset(struct err *err)
+{
+	cpu_set_t all;
+
+	memset(&all, 0xff, sizeof all);
+	return sched_setaffinity(0, sizeof all, &all) < 0
+		       ? err_errno(err, -errno, "sandbox: affinity of the pod's first process")
+		       : 0;
 }
 
 static int fresh_process_state(struct err *err)
@@ -127,6 +142,8 @@ void child_run(const struct sandbox_spawn *s, struct child_io *io)
 
 	if (!r)
 		r = own_cgroup_view(&s->layers, &err);
+	if (!r)
+		r = whole_cpuset(&err);
 	if (!r)
 		r = take_ids(s, &err);
 	if (!r)

@@ -34,7 +34,7 @@ struct sandbox_spawn { /* everything in it is borrowed */
 
 /*
  * Start the pod's first process, a child of the caller. It comes with no groups, a session of its
- * own, default signals and umask, no death signal, and the two capabilities that sandbox_enter needs.
+ * own, default signals and umask, no death signal, every CPU of its cpuset, and the two capabilities that sandbox_enter needs.
  * Returns when it has executed. On failure, in whichever process, the reason is in *err and no
  * process is left. *ret_pidfd is the caller's. The caller must have one thread and not ignore SIGCHLD.
  */

@@ -214,7 +214,7 @@ static inline pid_t fix_spawn(struct fixture *f, const char *uid, int (*fn)(void
 	pid = fork();
 	if (!pid) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (uid && cgroup_pod_enter(f->host, uid, &err) < 0) {
+		if (uid && cgroup_pod_enter(f->host, uid, /* born= */ false, &err) < 0) {
 			print_error("enter: %s\n", err.msg);
 			_exit(EXIT_FAILED);
 		}

@@ -2,8 +2,10 @@
 /* Making, filling, killing and removing pods, on the kernel's word. Limits: test_limits.c. */
 #include "tests/unit/cgroups/fixture.h"
 
+#include <linux/sched.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -94,17 +96,12 @@ static void test_bad_specs_are_refused_by_name(void **state)
 	assert_false(fix_find_group(left, sizeof left));
 }
 
-static void test_enter_joins_every_hierarchy(void **state)
+static void assert_in_every_hierarchy(pid_t pid)
 {
-	struct fixture *f = *state;
-	struct cgroup_pod_spec spec = fix_spec(UID_A);
 	_cleanup_free_ char *text = NULL;
 	char path[64], want[192];
 	unsigned found = 0, n = 0;
-	pid_t pid;
 
-	fix_create(f, &spec);
-	pid = fix_spawn(f, UID_A, fix_idle, NULL);
 	(void)snprintf(path, sizeof path, "/proc/%d/cgroup", pid);
 	(void)snprintf(want, sizeof want, ":/virtpod-%s%s\n", fix_tag, fix_emu("/pod-" UID_A));
 	assert_int_equal(file_read_at(AT_FDCWD, path, 65536, &text, NULL), 0);
@@ -113,6 +110,48 @@ static void test_enter_joins_every_hierarchy(void **state)
 	while (fix_hiers()[n])
 		n++;
 	assert_int_equal(found, n);
+}
+
+static void test_enter_joins_every_hierarchy(void **state)
+{
+	struct fixture *f = *state;
+	struct cgroup_pod_spec spec = fix_spec(UID_A);
+
+	fix_create(f, &spec);
+	assert_in_every_hierarchy(fix_spawn(f, UID_A, fix_idle, NULL));
+}
+
+/* What step spawn does: the parent joins all groups but v2's, its child is born there. */
+static int give_birth(void *arg)
+{
+	struct fixture *f = arg;
+	struct err err = {0};
+	int group = -1, child = -1;
+	struct clone_args how = {.flags = CLONE_INTO_CGROUP | CLONE_PIDFD,
+				 .exit_signal = SIGCHLD,
+				 .pidfd = (uintptr_t)&child};
+	bool inside = true;
+	siginfo_t info;
+
+	if (cgroup_pod_birthplace(f->host, UID_A, &group, &err) < 0 || group < 0 ||
+	    cgroup_pod_enter(f->host, UID_A, /* born= */ true, &err) < 0 ||
+	    cgroup_pod_has_task(f->host, UID_A, getpid(), &inside, &err) < 0 || inside) {
+		print_error("born outside: %s\n", err.msg);
+		return 1;
+	}
+	how.cgroup = (uint64_t)group;
+	if (syscall(SYS_clone3, &how, sizeof how) == 0)
+		_exit(cgroup_pod_has_task(f->host, UID_A, getpid(), &inside, &err) < 0 || !inside);
+	return waitid(P_PIDFD, (id_t)child, &info, WEXITED) < 0 || info.si_status;
+}
+
+static void test_born_in_the_pod(void **state)
+{
+	struct fixture *f = *state;
+	struct cgroup_pod_spec spec = fix_spec(UID_A);
+
+	fix_create(f, &spec);
+	assert_int_equal(fix_wait(f, fix_spawn(f, NULL, give_birth, f)), 0);
 }
 
 static void test_has_task(void **state)
@@ -316,7 +355,7 @@ static void test_absent_pod(void **state)
 
 	CPU_ZERO(&cpus);
 	CPU_SET(0, &cpus);
-	assert_int_equal(cgroup_pod_enter(f->host, UID_A, &err), -ENOENT);
+	assert_int_equal(cgroup_pod_enter(f->host, UID_A, /* born= */ false, &err), -ENOENT);
 	err_clear(&err);
 	assert_int_equal(cgroup_pod_read(f->host, UID_A, &j, &err), -ENOENT);
 	assert_null(j);
@@ -350,6 +389,7 @@ static int run(void)
 		T(test_failed_create_undoes_itself),
 		T(test_bad_specs_are_refused_by_name),
 		T(test_enter_joins_every_hierarchy),
+		T(test_born_in_the_pod),
 		T(test_has_task),
 		T(test_task_outside_one_hierarchy_is_no_member),
 		T(test_kill_ends_all_and_events_tell),

@@ -45,7 +45,7 @@ static void refuse_everywhere(struct fixture *f, const char *uid)
 	int fd = -1;
 
 	assert_int_equal(cgroup_pod_create(f->host, &spec, NULL), -EINVAL);
-	assert_int_equal(cgroup_pod_enter(f->host, uid, NULL), -EINVAL);
+	assert_int_equal(cgroup_pod_enter(f->host, uid, /* born= */ false, NULL), -EINVAL);
 	assert_int_equal(cgroup_pod_place(f->host, uid, getpid(), CGROUP_EMU, NULL), -EINVAL);
 	assert_int_equal(cgroup_pod_set_emu_cpus(f->host, uid, &cpus, NULL), -EINVAL);
 	assert_int_equal(cgroup_pod_has_task(f->host, uid, getpid(), &yes, NULL), -EINVAL);

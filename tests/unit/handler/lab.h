@@ -183,7 +183,7 @@ static inline void lab_be_process(struct lab *l, const char *uid, int fd)
 	pthread_t thread;
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if ((uid && cgroup_pod_enter(l->h.cgroups, uid, &l->err) < 0) ||
+	if ((uid && cgroup_pod_enter(l->h.cgroups, uid, /* born= */ false, &l->err) < 0) ||
 	    pthread_create(&thread, NULL, lab_thread, &r) != 0)
 		_exit(1);
 	while (pause() < 0)

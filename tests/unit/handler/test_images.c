@@ -86,6 +86,33 @@ static void test_copied_once(void **state)
 	images_drop(&l->h);
 }
 
+/* Kept for a while when the last VM has gone, then not; and while there is one it stays. */
+static void test_unused(void **state)
+{
+	struct lab *l = *state;
+	struct pod pod = {0};
+	uint64_t now, when;
+	ino_t first;
+
+	put(l, "images/i/vmlinuz", "kernel");
+	first = inode_of_copy(l);
+	images_unused(&l->h);
+	assert_true(inode_of_copy(l) == first);
+	assert_true(sd_event_now(l->h.event, CLOCK_MONOTONIC, &now) >= 0);
+	assert_int_equal(sd_event_source_get_time(l->h.images_timer, &when), 0);
+	assert_in_range(when, now + 20000000, now + 60000000);
+	l->h.pods = &pod;
+	assert_int_equal(sd_event_source_set_time(l->h.images_timer, 0), 0);
+	assert_true(sd_event_run(l->h.event, UINT64_MAX) > 0);
+	assert_non_null(l->h.images);
+	l->h.pods = NULL;
+	images_unused(&l->h);
+	assert_int_equal(sd_event_source_set_time(l->h.images_timer, 0), 0);
+	assert_true(sd_event_run(l->h.event, UINT64_MAX) > 0);
+	assert_null(l->h.images);
+	assert_null(l->h.images_timer);
+}
+
 /* The pod opens it again by /proc/self/fd, as another user, and changes nothing. */
 static void test_sealed(void **state)
 {
@@ -191,7 +218,7 @@ static int run(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_load),	TEST(test_sealed),     TEST(test_absent),
 		TEST(test_copied_once), TEST(test_no_way_out), TEST(test_links_inside),
-		TEST(test_not_a_file),	TEST(test_long_name),
+		TEST(test_not_a_file),	TEST(test_long_name),  TEST(test_unused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -210,7 +210,7 @@ static void test_out_of_memory(void **state)
 	if (eater == 0) {
 		char *p;
 
-		if (cgroup_pod_enter(l->h.cgroups, UID_A, NULL) < 0)
+		if (cgroup_pod_enter(l->h.cgroups, UID_A, /* born= */ false, NULL) < 0)
 			_exit(1);
 		p = mmap(NULL, 64 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 			 0);

@@ -203,7 +203,8 @@ static pid_t start_in_pod(struct lab *l, const char *uid)
 	pid = fork();
 	if (pid == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (cgroup_pod_enter(l->h.cgroups, uid, &l->err) < 0 || write(fds[1], "x", 1) != 1)
+		if (cgroup_pod_enter(l->h.cgroups, uid, /* born= */ false, &l->err) < 0 ||
+		    write(fds[1], "x", 1) != 1)
 			_exit(1);
 		while (pause() < 0)
 			;

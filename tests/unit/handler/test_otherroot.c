@@ -50,7 +50,8 @@ static pid_t join(struct cgroup_host *other)
 	assert_true(pid >= 0);
 	if (pid == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (cgroup_pod_enter(other, UID_B, NULL) < 0 || write(ready[1], "x", 1) != 1)
+		if (cgroup_pod_enter(other, UID_B, /* born= */ false, NULL) < 0 ||
+		    write(ready[1], "x", 1) != 1)
 			_exit(1);
 		while (pause() < 0)
 			;

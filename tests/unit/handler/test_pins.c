@@ -39,7 +39,7 @@ static void be_qemu(struct cgroup_host *groups)
 	pthread_t t;
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (cgroup_pod_enter(groups, UID_A, &err) < 0) {
+	if (cgroup_pod_enter(groups, UID_A, /* born= */ false, &err) < 0) {
 		print_error("%s\n", err.msg);
 		_exit(1);
 	}

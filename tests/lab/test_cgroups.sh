@@ -35,7 +35,6 @@ learn() { # NAME
 up() { # NAME [OPTION of run...]: from its file, until its vCPU runs
 	run_start "$1" "$WORK/$1.json" "${@:2}"
 	run_running "$1" || fatal "$1 does not run: $(cat "$WORK/$1.err")"
-	tag_learn "$1"
 	learn "$1"
 }
 

@@ -35,7 +35,6 @@ learn() { # NAME: QEMU, group, and "vCPU CPU tid" lines
 up() { # NAME
 	run_start "$1" "$WORK/$1.json" --rm
 	run_running "$1" || fatal "$1 does not run"
-	tag_learn "$1"
 	learn "$1"
 }
 

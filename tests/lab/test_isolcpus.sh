@@ -21,7 +21,6 @@ up() { # FILTER...
 	vmi $VM dedicated 'del(.spec.domain.firmware)' 'grace(0)' "$@" >"$WORK/$VM.json"
 	run_start $VM "$WORK/$VM.json" --rm
 	run_running $VM || fatal "$VM does not run: $(cat "$WORK/$VM.err")"
-	tag_learn $VM
 	Q=$(qemu_pid $VM) L=$(parent_of "$Q") VCPU=$(vcpu_tids "$Q")
 }
 

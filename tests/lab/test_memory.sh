@@ -84,7 +84,6 @@ up() { # NAME: sets Q
 	run_start "$1" "$WORK/$1.json" --rm
 	run_running "$1" || fatal "$1 does not run"
 	Q=$(qemu_pid "$1") || fatal "$1 has no QEMU"
-	tag_learn "$1"
 }
 
 # --- the tests ---------------------------------------------------------------------------------

@@ -37,7 +37,6 @@ emulated() {
 	config true >"$WORK/emulation.yaml"
 	check "useEmulation: true" vp apply -f "$WORK/emulation.yaml"
 	check "is the cure: it starts by itself" wait_for $VM 'jsonpath={.status.phase}=Running' 30
-	tag_learn $VM
 	Q=$(qemu_pid $VM)
 	vp inspect $VM -o json >"$WORK/inspect.json"
 	is "QEMU has nothing of KVM's" "$(descriptors_of "$Q" '(anon_inode:kvm-|/dev/kvm).*')" 0

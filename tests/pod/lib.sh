@@ -83,6 +83,7 @@ pod_begin() {
 	WORK=$(mktemp -d "${TMPDIR:-/tmp}/vptest.XXXXXX")
 	ROOT=$WORK/root
 	VP=("$BUILD/virtpod" --root "$ROOT")
+	TAG=$(tag_of "$(realpath "$WORK")/root")
 	trap pod_cleanup EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM HUP
@@ -92,6 +93,17 @@ pod_begin() {
 		cp "$BUILD/guest/vmlinuz" "$BUILD/guest/initrd" "$image/" || exit 1
 	config true >"$WORK/config.yaml"
 	host_state >"$WORK/before"
+}
+
+# The hash in the names of everything of a root (handler/paths.c: FNV-1a), so that all of it is found
+# whatever happened to the test.
+tag_of() { # ROOT
+	local i char hash=2166136261 LC_ALL=C
+	for ((i = 0; i < ${#1}; i++)); do
+		printf -v char %d "'${1:i:1}"
+		hash=$((((hash ^ char) * 16777619) & 0xffffffff))
+	done
+	printf '%08x\n' "$hash"
 }
 
 # One pod test at a time on this host: they want the same CPU. The lock's holder ends with our end of
@@ -142,7 +154,6 @@ pod_cleanup() {
 cleanup_kernel() {
 	local mount link dir
 	while read -r mount; do umount -l "$mount"; done < <(root_mounts)
-	[ -n "$TAG" ] || return 0
 	while read -r link; do ip link del "$link" 2>/dev/null; done < <(tagged_links)
 	while read -r dir; do rmdir "$dir" 2>/dev/null; done < <(tagged_cgroups | sort -r)
 	flock /run/virtpod.cpus.lock sed -i "\|$ROOT|d" /run/virtpod.cpus 2>/dev/null
@@ -356,7 +367,7 @@ vm_up() { # NAME FILE [OPTION of run...]
 }
 
 vm_attach() { # NAME, whose run was started
-	run_running "$1" && console_open "$1" && tag_learn "$1"
+	run_running "$1" && console_open "$1"
 }
 
 # The console with a terminal, as a person would have it: what is written to CON_FD is typed.
@@ -427,15 +438,8 @@ qemu_pid() { # NAME
 	return 1
 }
 
-# Is this QEMU in a group of this root or, before the tag is known, a grandchild of its handler?
 is_ours() { # PID
-	local handler
-	if [ -n "$TAG" ]; then
-		grep -q "virtpod.*$TAG" "/proc/$1/cgroup"
-	else
-		handler=$(parent_of "$(parent_of "$1")")
-		tr '\0' '\n' <"/proc/$handler/cmdline" | grep -Fxq "$ROOT"
-	fi
+	grep -q "virtpod.*$TAG" "/proc/$1/cgroup"
 }
 
 status_of() { # PID FIELD: of /proc/PID/status, blanks folded
@@ -510,15 +514,6 @@ in_netns() { # PID COMMAND...
 	nsenter -t "$target" -n "$@"
 }
 
-# The hash in the names of everything of this root, from the group that a pod's QEMU is in.
-tag_learn() { # NAME
-	local pid
-	[ -z "$TAG" ] || return 0
-	pid=$(qemu_pid "$1") || return 1
-	TAG=$(sed -nE 's/^[0-9]+:(memory)?:.*virtpod-([0-9a-f]{8}).*/\2/p' "/proc/$pid/cgroup" | head -n 1)
-	[ -n "$TAG" ] || diag "no tag in $(cat "/proc/$pid/cgroup")"
-}
-
 # --- what is left behind -----------------------------------------------------------------------
 
 tagged_links() {
@@ -536,7 +531,7 @@ root_mounts() { # mount points below our root, the innermost first
 # Processes of this root: those in its cgroups, and those that name it on their command line.
 root_pids() {
 	local pid
-	for pid in $({ [ -z "$TAG" ] || pids_by cgroup "virtpod.*$TAG"; pids_by cmdline -F "$ROOT"; } | sort -un); do
+	for pid in $({ pids_by cgroup "virtpod.*$TAG"; pids_by cmdline -F "$ROOT"; } | sort -un); do
 		[ "$pid" != "$$" ] || continue
 		# a zombie is its parent's affair: init's, or the handler's, which leftovers looks at
 		grep -q '^State:.[^Z]' "/proc/$pid/status" 2>/dev/null && echo "$pid"
@@ -569,9 +564,8 @@ leftovers() {
 
 # A regular expression for lines of host_state that carry a tag, but not ours.
 foreign() {
-	local ours=${TAG:-none}
 	host_state | grep -oE 'virtpod[-:./_]?[0-9a-f]{8}' | grep -oE '[0-9a-f]{8}$' |
-		grep -vx "$ours" | sort -u | paste -sd'|' | sed 's/^$/^$/'
+		grep -vx "$TAG" | sort -u | paste -sd'|' | sed 's/^$/^$/'
 }
 
 no_leftovers() { # NAME

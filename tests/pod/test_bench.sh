@@ -17,15 +17,6 @@ bench_left() {
 	for tag in "${TAGS[@]}"; do host_state | grep -F "$tag"; done
 }
 
-# As handler/paths.c has it: FNV-1a of the root's path.
-tag_of() { # ROOT
-	local i hash=2166136261
-	for ((i = 0; i < ${#1}; i++)); do
-		hash=$((((hash ^ $(printf '%d' "'${1:i:1}")) * 16777619) & 0xffffffff))
-	done
-	printf '%08x' "$hash"
-}
-
 holds() { # NAME FILE FILTER
 	check "$1" jq -e "$3" "$2"
 }

@@ -113,7 +113,6 @@ vmi $VM 'grace(0)' >"$WORK/first.json"
 cp "$WORK/first.json" "$FOLDER/vm.json"
 handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
 applied
-tag_learn $VM
 deleted_by_hand
 bad_files
 changed

@@ -28,7 +28,6 @@ first_line() {
 	wait_line "$WORK/$ONE.out" . 60 1 "${RUN_PID[$ONE]}" >/dev/null ||
 		fatal "nothing on the console: $(cat "$WORK/$ONE.err")"
 	Q=$(qemu_pid $ONE) L=$(parent_of "$Q")
-	tag_learn $ONE
 	pins "at the first line"
 	check "the guest comes up" wait_line "$WORK/$ONE.out" "$READY" 60 1 "${RUN_PID[$ONE]}"
 	pins "later"

@@ -165,7 +165,9 @@ static void list_restart(void *arg)
 
 static int by_ifindex(const void *a, const void *b)
 {
-	return ((const struct linkinfo *)a)->ifindex - ((const struct linkinfo *)b)->ifindex;
+	int x = ((const struct linkinfo *)a)->ifindex, y = ((const struct linkinfo *)b)->ifindex;
+
+	return (x > y) - (x < y);
 }
 
 int linkinfo_list(struct nl_sock *sk, struct linkinfo **ret, size_t *ret_n, struct err *err)

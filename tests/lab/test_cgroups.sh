@@ -110,8 +110,8 @@ isolated_form() {
 	is "isolated: and from who is in there" "$(status_of "$SLEEPER" Cpus_allowed_list)" 0,3
 	pins isolated 1 2
 	is "isolated: the handler leaves" "$(status_of "$HANDLER_PID" Cpus_allowed_list)" 0,3
-	is "isolated: inspect" "$(inspected $ISO '[.exclusivity, .cgroup.cpuset.partition, .cpus.ledger]')" \
-		'["kernel",{"pod":"root","vcpu":"isolated"},"1-2"]'
+	is "isolated: inspect" "$(inspected $ISO '[.exclusivity, (.cgroup.cpuset.partition | .pod, .vcpu, .cpus), .cpus.ledger]')" \
+		'["kernel","root","isolated","1-2","1-2"]'
 	check "isolated: verify" vp verify $ISO
 }
 
@@ -263,7 +263,7 @@ broken() {
 	like "broken: the kernel says so" "$(group cpuset.cpus.partition)" '^root invalid '
 	check "broken: condition Exclusive becomes False" wait_for $ISO condition=virtpod.io/Exclusive=False 30
 	like "broken: it names the group" "$(condition $ISO virtpod.io/Exclusive)" \
-		"^False PartitionInvalid .*/${SIBLING##*/}/.* CPUs 1"
+		"^False PartitionInvalid .*/${SIBLING##*/}/.* CPU 1"
 	is "broken: inspect" "$(inspected $ISO .exclusivity)" '"ledger"'
 	out=$(vp verify $ISO 2>&1)
 	is "broken: verify's exit status" "$?" 1

@@ -34,7 +34,7 @@ partitions() {
 	mkdir $STRANGER
 	echo 0 >$STRANGER/cpuset.cpus
 	doctor
-	finds "a group that holds a CPU" cpuset-partition warning 'vttest-doctor/cpuset.cpus holds CPUs 0' 'take the CPUs out'
+	finds "a group that holds a CPU" cpuset-partition warning 'vttest-doctor/cpuset.cpus holds CPU 0' 'take the CPUs out'
 	rmdir $STRANGER
 	is "nobody lost a CPU" "$(cat $CG/cpuset.cpus.effective)" "$cpus"
 	is "the group is gone" "$(ls -d $CG/virtpod-* 2>/dev/null)" ""

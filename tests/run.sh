@@ -19,6 +19,7 @@ all() { # prefix command-before path...: each one a program that must be there
 		found=1
 		# shellcheck disable=SC2086 # one word or none
 		tap_run "$prefix/$(tap_name "$t")" timeout -k 20 900 $before "$t" "$build"
+		labs_look
 	done
 	[ "$found" = 1 ] || tap_static "$prefix: there are tests" false
 }
@@ -65,6 +66,17 @@ labs_fill() { # as many as may run at once; the fuzz targets take no lab's place
 		# shellcheck disable=SC2086 # words
 		lab_begin ${lab_queue[0]}
 		lab_queue=("${lab_queue[@]:1}")
+	done
+}
+
+# The next one as soon as one has ended, not when all else has.
+labs_look() {
+	local pid
+	for pid in "${!lab_name[@]}"; do
+		kill -0 "$pid" 2>/dev/null && continue
+		lab_end
+		labs_fill
+		return
 	done
 }
 

@@ -42,8 +42,9 @@ lab_begin() { # NAME COMMAND...
 	local name=$1 log pid
 	shift
 	log=$(mktemp)
-	# timeout, told to end, tells all of them; its limit is beyond the lab's own
-	CMOCKA_MESSAGE_OUTPUT=TAP nice timeout -k 30 7200 "$@" >"$log" 2>&1 </dev/null 9>&- &
+	# timeout, told to end, tells all of them; its limit is beyond what a lab should ever take, and well below
+	# what a whole run may
+	CMOCKA_MESSAGE_OUTPUT=TAP nice timeout -k 30 3600 "$@" >"$log" 2>&1 </dev/null 9>&- &
 	pid=$!
 	lab_name[$pid]=$name lab_log[$pid]=$log lab_start[$pid]=$SECONDS
 	echo "$name: begins; what it says meanwhile is below $build/${name%%/*}"

@@ -208,7 +208,7 @@ boot_again() {
 	echo "lab: $shape: it did not come up in $boot_limit s; booting once more"
 	end_qemu
 	kill "${pids[@]}" 2>/dev/null
-	wait
+	wait "$qemu" "${pids[@]}" # and not for what shows our words
 	pids=()
 	rm -f "$work"/*
 	shares

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A lab that panics, hangs or ends without a result is a failure, and so is a program whose TAP is not
-# whole: neither may ever count as passed. Boots six labs. usage: tests/lab/selftest.sh BUILD_DIR
+# whole: neither may ever count as passed. Boots eight labs. usage: tests/lab/selftest.sh BUILD_DIR
 set -u
 build=$(realpath "${1:?usage: $0 BUILD_DIR}")
 cd "$(dirname "$0")/../.." || exit
@@ -149,6 +149,15 @@ hangs() {
 	wait "$freezer" 2>/dev/null
 }
 
+# One that is booted twice, and comes up neither time.
+no_boot() {
+	LAB_BOOT_LIMIT=1 lab test "$LAB_RESULTS/fine.sh"
+	like "no boot: the exit status is a failure's" "$STATUS" '^([1-9]|[1-9][0-9]+)$'
+	like "no boot: it was tried twice" "$OUT" 'booting once more'
+	like "no boot: it says so" "$OUT" 'NO RESULT: it did not come up in [0-9]+ s'
+	is_gone "no boot"
+}
+
 never_ends() {
 	LAB_LIMIT=$((${BOOT:-20} * 2 + 10)) lab shell 'sleep infinity'
 	no_result "a job without an end" 'still at work after [0-9]+ s'
@@ -165,6 +174,7 @@ echo 'sleep infinity' >"$LAB_RESULTS/sleeps.sh"
 ended
 powers_off
 hangs
+no_boot
 never_ends
 echo "1..$tests"
 [ "$failed" -eq 0 ]

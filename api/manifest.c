@@ -39,6 +39,14 @@ char *manifest_label(const struct manifest_item *item)
 	return label_object(item->kind, item->object);
 }
 
+bool manifest_is_file(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return name[0] != '.' &&
+	       (str_eq(dot, ".yaml") || str_eq(dot, ".yml") || str_eq(dot, ".json"));
+}
+
 /* The same object twice: the second would only say "already there". */
 static const struct manifest_item *same_object(const struct manifest *m,
 					       const struct manifest_item *item)

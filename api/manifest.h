@@ -8,6 +8,7 @@
 #include "api/kind.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 
 struct manifest_item {
 	const struct kind *kind;
@@ -34,6 +35,9 @@ void manifest_take(struct manifest *m, const char *name, const char *text, size_
 
 /* Namespaces first, then the other configuration, then the rest; else in the order of the texts. */
 void manifest_sort(struct manifest *m);
+
+/* Is a file of this name read from a folder? *.yaml, *.yml, *.json, and none that begins with a dot. */
+bool manifest_is_file(const char *name);
 
 void manifest_item_done(struct manifest_item *item);
 void manifest_done(struct manifest *m);

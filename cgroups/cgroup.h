@@ -153,7 +153,7 @@ int cgroup_pod_destroy(struct cgroup_host *h, const char *uid, struct err *err);
  *   paths, tasks by group (v1: unified, cpuset, cpusetVcpu, memory, pids, cpu, devices; v2: emu,
  *                vcpu): path as in /proc/PID/cgroup, array of host tids
  *   cpuset       emu, vcpu (null: no dedicated CPUs): cpus, effectiveCpus, mems, exclusive. v2 also
- *                partition: pod, vcpu, as cpuset.cpus.partition says it ("root invalid (why)"),
+ *                partition: pod, vcpu, as cpuset.cpus.partition says it ("root invalid (why)"), cpus,
  *                null for a pod that was made without
  *   exclusivity  of the vCPU CPUs: "kernel", "ledger", null without any. "kernel" means on v1 that
  *                no other cpuset can hold them, and tasks of the root cpuset still may run there; on

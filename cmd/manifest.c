@@ -61,10 +61,7 @@ static void take_fd(struct loader *l, const char *name, int fd)
 
 static int is_manifest(const struct dirent *e)
 {
-	const char *dot = strrchr(e->d_name, '.');
-
-	return e->d_name[0] != '.' &&
-	       (str_eq(dot, ".yaml") || str_eq(dot, ".yml") || str_eq(dot, ".json"));
+	return manifest_is_file(e->d_name);
 }
 
 static void take_folder(struct loader *l, const char *path, int fd)

@@ -144,11 +144,11 @@ int handler_open(const char *root, struct handler *h, struct err *err)
 		r = hostcpus_watch(h, err);
 	if (r == 0)
 		r = server_open(h, err);
-	if (r == 0)
-		r = manifests_open(h, err);
-	if (r == 0)
-		handler_kick(h);
-	return r;
+	if (r < 0)
+		return r;
+	manifests_open(h);
+	handler_kick(h);
+	return 0;
 }
 
 void handler_close(struct handler *h)

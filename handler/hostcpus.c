@@ -262,8 +262,8 @@ int hostcpus_watch(struct handler *h, struct err *err)
 	struct err why = {0};
 	int r = others_cpus(h, &h->others_cpus, &why);
 
-	if (r ==
-	    -EBADMSG) /* until then no CPU is given, but VMs that run can be served and stopped */
+	/* until it is mended no CPU is given, but VMs that run can be served and stopped */
+	if (r == -EBADMSG)
 		log_error("%s", why.msg);
 	else if (r < 0)
 		return err_set(err, r, "%s", why.msg);

@@ -33,10 +33,7 @@ struct manifests {
 
 static int is_manifest(const struct dirent *e)
 {
-	const char *dot = strrchr(e->d_name, '.');
-
-	return e->d_name[0] != '.' &&
-	       (str_eq(dot, ".yaml") || str_eq(dot, ".yml") || str_eq(dot, ".json"));
+	return manifest_is_file(e->d_name);
 }
 
 static void on_wrong(void *arg, const char *text)
@@ -154,18 +151,16 @@ static void watch_folder(struct handler *h)
 		log_error("%s: timer: %s", h->paths.manifests, strerror(-r));
 }
 
-int manifests_open(struct handler *h, struct err *err)
+void manifests_open(struct handler *h)
 {
 	struct manifests *m = xcalloc(1, sizeof *m);
 
-	(void)err; /* whatever is wrong there is no reason not to serve */
 	m->bad = json_object();
 	m->unread = json_array();
 	m->problems = json_array();
 	h->manifests = m;
 	watch_folder(h); /* first, so that no change is missed */
 	read_folder(h);
-	return 0;
 }
 
 void manifests_close(struct handler *h)

@@ -11,8 +11,8 @@
 
 #include <jansson.h>
 
-/* Read the folder, which need not be there, and follow it. */
-int manifests_open(struct handler *h, struct err *err);
+/* Read the folder, which need not be there, and follow it. What is wrong there keeps nobody from serving. */
+void manifests_open(struct handler *h);
 void manifests_close(struct handler *h);
 
 /* Compare objects with the files; called by each reconcile round, before all else. */

@@ -277,7 +277,7 @@ static void undo_later(struct pod *pod, const char *step, const struct err *err)
 		log_error("%s/%s: %s; trying again", pod->record.ns, pod->record.name, text);
 		status_set_condition(pod->status, "Synchronized", "False", "FailedDelete", text);
 		status_set_condition(pod->status, "Ready", "False", "GuestNotRunning",
-				     "the guest has ended, its pod can't be removed yet");
+				     "no guest runs; its pod can't be removed yet");
 		pod_publish(pod);
 		pod_event_warning(pod, "FailedDelete", text);
 	}

@@ -238,7 +238,7 @@ batch() { # JOB
 # The last that its kernel said is that it powers off, and nothing before was its own fault.
 in_order() {
 	grep -q 'reboot: Power down' "$out/console.log" &&
-		! grep -qE 'Kernel panic|Oops:|general protection fault|BUG: (unable|kernel|scheduling)' "$out/console.log"
+		! grep -qE 'Kernel panic|\[#[0-9]+\] |BUG: (unable|kernel|scheduling)' "$out/console.log"
 }
 
 result() { # WHY SECONDS

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A lab that panics, hangs or ends without a result is a failure, and so is a program whose TAP is not
-# whole: neither may ever count as passed. Boots eight labs. usage: tests/lab/selftest.sh BUILD_DIR
+# whole: neither may ever count as passed. Boots nine labs. usage: tests/lab/selftest.sh BUILD_DIR
 set -u
 build=$(realpath "${1:?usage: $0 BUILD_DIR}")
 cd "$(dirname "$0")/../.." || exit
@@ -110,6 +110,21 @@ ended() {
 	like "SIGTERM: the folder of its sockets is gone" "$(ls -d "$(cat "$lab/work")" 2>&1)" 'No such file'
 }
 
+# A terminal that goes away, as a closed window does: nobody tells the lab.
+# shellcheck disable=SC2016 # expanded by the inner shell
+terminal_goes() {
+	local lab=$LAB_RESULTS/small terminal
+	rm -f "$lab/up"
+	setsid script -qfc "tests/lab/lab.sh $build shell small" /dev/null >"$LAB_RESULTS/terminal" 2>&1 < <(sleep infinity) 9>&- &
+	timeout 300 bash -c 'until [ -s "$1" ]; do sleep 0.3; done' - "$lab/up"
+	terminal=$(pgrep -f "script -qfc tests/lab/lab.sh $build shell small")
+	# shellcheck disable=SC2086 # one
+	kill -KILL $terminal
+	timeout 60 bash -c 'while [ -e "$1" ]; do sleep 0.3; done' - "$(cat "$lab/work")"
+	like "a terminal that goes away: the folder of its sockets is gone" "$(ls -d "$(cat "$lab/work")" 2>&1)" 'No such file'
+	is_gone "a terminal that goes away"
+}
+
 wrong_shapes() {
 	local shape
 	for shape in '' ',' no-kvm bad small,bad; do
@@ -172,6 +187,7 @@ panics
 panics_late
 echo 'sleep infinity' >"$LAB_RESULTS/sleeps.sh"
 ended
+terminal_goes
 powers_off
 hangs
 no_boot

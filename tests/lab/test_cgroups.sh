@@ -286,6 +286,19 @@ inner_broken() {
 	pins "the vCPUs' partition" 1 2
 }
 
+# The files of cpuset go, with all that was in them, and come again: of that no file tells.
+switched_off() {
+	local from
+	from=$(($(wc -l <"$WORK/handler.log") + 1))
+	echo -cpuset >"$POD/cgroup.subtree_control"
+	check "cpuset is switched off below the pod: somebody notices" \
+		wait_line "$WORK/handler.log" 'made invalid by somebody: repaired' 30 "$from"
+	is "and puts it right" "$(group cpuset.cpus.partition vcpu/cpuset.cpus.partition)" "root isolated"
+	pins "cpuset switched off" 1 2
+	check "verify after that" vp verify $ISO
+	inner_broken # which is watched again
+}
+
 repaired() {
 	echo >$SIBLING/cpuset.cpus
 	check "put right: the condition goes" vmi_when $ISO \
@@ -327,6 +340,7 @@ handler_replaced() {
 	broken
 	repaired
 	inner_broken
+	switched_off
 }
 
 # The plain VM: masks that somebody changed are right after the next change of the pool.

@@ -72,6 +72,43 @@ handler_replaced() {
 	adopted "after SIGTERM"
 }
 
+# A launcher that lives and says nothing: its guest may be well, and is kept until it answers.
+silent_launcher() {
+	local l
+	l=$(parent_of "$Q")
+	handler_kill
+	kill -STOP "$l"
+	handler_start "$ROOT" || fatal "no new handler: $(tail -n 1 "$WORK/handler.log")"
+	check "silent launcher: the status says so" vmi_when $VM \
+		'[.status.conditions[] | select(.type == "Synchronized" and .reason == "LauncherUnresponsive")] != []' 30
+	is "silent launcher: QEMU runs on" "$(qemu_pid $VM)" "$Q"
+	check "silent launcher: the guest answers" answers
+	kill -CONT "$l"
+	check "silent launcher: when it answers, the word goes" vmi_when $VM \
+		'[.status.conditions[] | select(.type == "Synchronized")] == []' 30
+	adopted "after a silent launcher"
+}
+
+# The file of all roots' CPUs is no file of ours any more: what runs is served, and can be stopped.
+damaged_ledger() {
+	handler_kill
+	echo garbage >/run/virtpod.cpus
+	handler_start "$ROOT" || fatal "no new handler: $(tail -n 1 "$WORK/handler.log")"
+	is "damaged ledger: the VM is taken over" "$(phase)" Running
+	like "damaged ledger: the log has the cure" "$(cat "$WORK/handler.log")" '/run/virtpod\.cpus: damaged.*then remove it'
+	vmi vt-faultsecond dedicated >"$WORK/second.json"
+	run_start vt-faultsecond "$WORK/second.json"
+	run_wait vt-faultsecond 30
+	is "damaged ledger: no CPU is given" "$RUN_STATUS" 3
+	like "damaged ledger: and why" "$(cat "$WORK/vt-faultsecond.err")" '/run/virtpod\.cpus: damaged'
+	vp delete vmi vt-faultsecond >/dev/null
+	vp delete vmi $VM --grace-period 0 --wait=false >/dev/null
+	check "damaged ledger: the VM can be stopped" wait_gone "$Q" 30
+	rm /run/virtpod.cpus
+	check "removed, as the cure says: it is gone" wait_for $VM delete 30
+	no_leftovers "a damaged ledger leaves nothing"
+}
+
 no_second_handler() {
 	local out status
 	out=$(timeout 20 "$BUILD/virt-handler" --root "$ROOT" 2>&1 </dev/null)
@@ -112,8 +149,8 @@ two_roots_apart() {
 	is "two roots: no thread of the first's VM may run on what the second holds" \
 		"$(threads_of "$(qemu_pid $shared)" | awk -F'\t' -v h="${held:-none}" '$3 ~ "(^|[-,])" h "([-,]|$)"')" ""
 	check "two roots: verify in the first" vp verify $shared
-	"${other[@]}" delete vmi vt-othercpu --grace-period 0 >/dev/null 2>&1
-	wait "$run"
+	check "two roots: the other's VM is deleted" timeout $((60 * SLOW)) "${other[@]}" delete vmi vt-othercpu --grace-period 0
+	check "two roots: and its run ends" wait_gone "$run" 30
 	handler_stop
 	HANDLER_PID=$first
 	vm_down $shared
@@ -191,9 +228,12 @@ vmi $VM dedicated 'nic("vt-faultnet"; "10.79.0.2/24")' 'hostdisk("d"; "'"$WORK"'
 qemu_killed
 launcher_killed
 handler_replaced
+silent_launcher
 no_second_handler
 other_root
 deleted_after
+handler_replaced
+damaged_ledger
 two_roots_apart
 run_survives
 for ms in 10 30 60 100 150 220 300 450; do

@@ -181,12 +181,12 @@ $(BUILD)/lab/initrd: tests/lab/build-initrd.sh tests/lab/init.sh tests/guest/ker
 	@mkdir -p $(@D)
 	bash tests/lab/build-initrd.sh $(BUILD)
 
-$(BUILD)/lab/tsc-khz: tests/lab/tsc-khz.c
+$(BUILD)/lab/tsc-khz $(BUILD)/lab/hold-kvm: $(BUILD)/lab/%: tests/lab/%.c
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) -std=gnu17 -O2 $(WARN) -D_GNU_SOURCE -o $@ $<
 
 .PHONY: lab lab-test lab-shell lab-run
-lab: all guest $(BUILD)/lab/initrd $(BUILD)/lab/tsc-khz
+lab: all guest $(BUILD)/lab/initrd $(BUILD)/lab/tsc-khz $(BUILD)/lab/hold-kvm
 
 lab-test: lab
 	@$(if $(SHAPE),tests/lab/lab.sh $(BUILD) check '$(SHAPE)' $(TESTS))

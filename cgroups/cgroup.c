@@ -286,6 +286,31 @@ int cgroup_pod_partition_events(struct cgroup_host *h, const char *uid, enum cgr
 	return r < 0 ? r : group_open(&g, "cpuset.cpus.partition", O_RDONLY, ret_fd, err);
 }
 
+int cgroup_pod_partition_folders(struct cgroup_host *h, const char *uid,
+				 int ret_fds[static CGROUP_PARTITION_FOLDERS], struct err *err)
+{
+	const struct group groups[CGROUP_PARTITION_FOLDERS] = {
+		{h->tree, HIER_UNIFIED, NODE_SIDE, uid},
+		{h->tree, HIER_UNIFIED, NODE_SIDE_EMU, uid},
+		{h->tree, HIER_UNIFIED, NODE_SIDE_VCPU, uid},
+	};
+	int fds[CGROUP_PARTITION_FOLDERS];
+	int r = check_uid(h, uid, err);
+	size_t n = 0;
+
+	if (!r && !h->tree->v2)
+		r = err_set(err, -ENOENT, "cgroup v1 has no partitions");
+	while (!r && n < ARRAY_SIZE(fds)) {
+		r = group_open_dir(&groups[n], &fds[n], err);
+		n += r == 0;
+	}
+	if (r == 0)
+		memcpy(ret_fds, fds, sizeof fds);
+	while (r < 0 && n > 0)
+		(void)fd_close(fds[--n]);
+	return r;
+}
+
 /* Kubernetes' formula (kubelet, KEP-2254), which maps 2…262144 to 1…10000. */
 uint64_t cgroup_cpu_weight(uint64_t shares)
 {

@@ -129,6 +129,14 @@ int cgroup_pod_partition_events(struct cgroup_host *h, const char *uid, enum cgr
 				int *ret_fd, struct err *err);
 
 /*
+ * The folders of a pod with a partition, of its own group and of its two children, for inotify: a write to a
+ * file in them, by whomever, is IN_MODIFY with the file's name. The caller's. -ENOENT as above.
+ */
+#define CGROUP_PARTITION_FOLDERS 3
+int cgroup_pod_partition_folders(struct cgroup_host *h, const char *uid,
+				 int ret_fds[static CGROUP_PARTITION_FOLDERS], struct err *err);
+
+/*
  * Make the pod's partition valid again where it isn't, and its groups' CPUs what they were made with: emu
  * and vcpu. 0: there was nothing to do, or there is no partition; 1: repaired, and threads' own masks may
  * be lost; -ENOTSUP: what stands in the way.

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/inotify.h>
 #include <unistd.h>
 
 /* Nobody tells when what stands in the way has gone; a look is a read of each top group's cpuset.cpus. */
@@ -21,7 +22,7 @@
 
 #define CONDITION "virtpod.io/Exclusive"
 
-static int watch_again(struct pod *pod, struct err *err);
+static int watch_state(struct pod *pod, struct err *err);
 
 static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
 {
@@ -95,7 +96,7 @@ void exclusive_check(struct pod *pod)
 	    (pod->state != POD_STARTING && pod->state != POD_RUNNING))
 		return;
 	r = repair(pod, &partition);
-	if (r >= 0 && watch_again(pod, &partition) < 0)
+	if (r == 1 && watch_state(pod, &partition) < 0)
 		r = partition.code;
 	q = pins_repair(pod, &pins);
 	if (r < 0) {
@@ -112,27 +113,58 @@ void exclusive_check(struct pod *pod)
 	}
 }
 
-/*
- * pread re-arms it. ENODEV: the file is no more, with its group, or because somebody switched cpuset off
- * there; what is there then is looked at with the next check, which opens it anew.
- */
 static int on_change(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
-	struct pod *pod = userdata;
 	char text[256];
 
 	(void)revents;
-	if (pread(fd, text, sizeof text, 0) >= 0) {
-		exclusive_check(pod);
+	/* this re-arms it; ENODEV: cpuset was switched off there, or the group has gone */
+	if (pread(fd, text, sizeof text, 0) < 0) {
+		(void)sd_event_source_set_enabled(source, SD_EVENT_OFF);
 		return 0;
 	}
-	(void)sd_event_source_set_enabled(source, SD_EVENT_OFF);
-	if (source == pod->partition_source)
-		pod->partition_source = sd_event_source_disable_unref(source);
-	else
-		pod->vcpu_partition_source = sd_event_source_disable_unref(source);
-	look_again_later(pod);
+	exclusive_check(userdata);
 	return 0;
+}
+
+/*
+ * A set that is changed, or cpuset that is switched off below the pod, changes no partition's state; that
+ * somebody wrote there can be seen all the same. Our own repair is such a write: once it has failed, the
+ * retry looks, not each write of its own.
+ */
+static int on_write(sd_event_source *source, const struct inotify_event *event, void *userdata)
+{
+	struct pod *pod = userdata;
+	int waits = SD_EVENT_OFF;
+
+	(void)source;
+	if (!event->len ||
+	    (!str_after(event->name, "cpuset.") && !str_eq(event->name, "cgroup.subtree_control")))
+		return 0;
+	if (pod->exclusive_retry)
+		(void)sd_event_source_get_enabled(pod->exclusive_retry, &waits);
+	if (waits == SD_EVENT_OFF)
+		exclusive_check(pod);
+	return 0;
+}
+
+static int watch_writes(struct pod *pod, struct err *err)
+{
+	int fds[CGROUP_PARTITION_FOLDERS], r;
+	struct err why = {0};
+
+	r = cgroup_pod_partition_folders(pod->h->cgroups, pod->record.uid, fds, &why);
+	if (r == -ENOENT) /* no partition */
+		return 0;
+	if (r < 0)
+		return err_set(err, r, "%s", why.msg);
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		if (r == 0)
+			r = sd_event_add_inotify_fd(pod->h->event, &pod->partition_writes[i],
+						    fds[i], IN_MODIFY, on_write, pod);
+		(void)fd_close(fds[i]); /* the watch is the inode's */
+	}
+	return r < 0 ? err_errno(err, r, "watch the partition's folders") : 0;
 }
 
 static int watch_file(struct pod *pod, enum cgroup_place place, sd_event_source **ret,
@@ -159,16 +191,20 @@ static int watch_file(struct pod *pod, enum cgroup_place place, sd_event_source 
 	return 0;
 }
 
-/* What is not watched, or no more. */
-static int watch_again(struct pod *pod, struct err *err)
+static void unwatch_state(struct pod *pod)
 {
-	int r = 0;
+	pod->partition_source = sd_event_source_disable_unref(pod->partition_source);
+	pod->vcpu_partition_source = sd_event_source_disable_unref(pod->vcpu_partition_source);
+}
 
-	if (!pod->partition_source)
-		r = watch_file(pod, CGROUP_EMU, &pod->partition_source, err);
-	if (r == 0 && !pod->vcpu_partition_source)
-		r = watch_file(pod, CGROUP_VCPU, &pod->vcpu_partition_source, err);
-	return r;
+/* Anew also after a repair: the files may be others then. */
+static int watch_state(struct pod *pod, struct err *err)
+{
+	int r;
+
+	unwatch_state(pod);
+	r = watch_file(pod, CGROUP_EMU, &pod->partition_source, err);
+	return r < 0 ? r : watch_file(pod, CGROUP_VCPU, &pod->vcpu_partition_source, err);
 }
 
 int exclusive_watch(struct pod *pod, struct err *err)
@@ -178,7 +214,9 @@ int exclusive_watch(struct pod *pod, struct err *err)
 	if (!pod->plan || !pod->plan->dedicated_cpus)
 		return 0;
 	exclusive_unwatch(pod);
-	r = watch_again(pod, err);
+	r = watch_writes(pod, err);
+	if (r == 0)
+		r = watch_state(pod, err);
 	if (r == 0)
 		exclusive_check(pod);
 	return r;
@@ -186,7 +224,8 @@ int exclusive_watch(struct pod *pod, struct err *err)
 
 void exclusive_unwatch(struct pod *pod)
 {
-	pod->partition_source = sd_event_source_disable_unref(pod->partition_source);
-	pod->vcpu_partition_source = sd_event_source_disable_unref(pod->vcpu_partition_source);
+	unwatch_state(pod);
+	for (size_t i = 0; i < ARRAY_SIZE(pod->partition_writes); i++)
+		pod->partition_writes[i] = sd_event_source_disable_unref(pod->partition_writes[i]);
 	pod->exclusive_retry = sd_event_source_disable_unref(pod->exclusive_retry);
 }

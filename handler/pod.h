@@ -65,6 +65,7 @@ struct pod {
 	size_t log_part_len;
 	unsigned log_lines; /* of it that are in the handler's own log, too */
 	sd_event_source *partition_source, *vcpu_partition_source; /* handler/exclusive.c */
+	sd_event_source *partition_writes[CGROUP_PARTITION_FOLDERS];
 	sd_event_source *exclusive_retry;
 	bool reconnected;	 /* the channel broke once, without cause */
 	struct channel *channel; /* to the launcher */

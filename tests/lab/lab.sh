@@ -201,7 +201,7 @@ autopsy() {
 }
 
 # The emulated kernel was seen to hang on a busy machine before it had a root (the last that it said was
-# "sched_clock: Marking stable"): all CPUs busy, for ever. Nothing was tried there by then, so a second boot
+# "sched_clock: Marking stable", right before it patches its own code: hold-kvm.c has the cause). Nothing was tried there by then, so a second boot
 # hides nothing. There is no third.
 boot_again() {
 	kill -0 "$qemu" 2>/dev/null || return # it ended: that is no hang
@@ -314,7 +314,7 @@ on_console() { # JOB
 main() {
 	local status indent
 	[ "$(id -u)" -eq 0 ] || die "needs root, to share this machine's root"
-	[ -x "$build/lab/tsc-khz" ] || die "$build/lab is not there or not whole: make lab"
+	[ -x "$build/lab/hold-kvm" ] || die "$build/lab is not there or not whole: make lab"
 	[ "$mode" != run ] || readable "${1:-}"
 	case $mode in test | check) check_programs "$@" ;; esac
 	choose "$shape"

@@ -40,6 +40,7 @@ devices() {
 	modprobe -a vhost_net vhost_vsock tun loop virtio_console
 	getent group kvm >/dev/null || groupadd --system kvm
 	[ ! -e /dev/kvm ] || { chgrp kvm /dev/kvm && chmod 0660 /dev/kvm; }
+	[ ! -e /dev/kvm ] || "$BUILD/lab/hold-kvm" &
 	chmod 0600 /dev/vhost-net /dev/vhost-vsock
 	chmod 0666 /dev/net/tun
 }

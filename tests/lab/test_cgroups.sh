@@ -63,7 +63,7 @@ pins() { # WHEN VCPU-CPU OTHERS
 # Threads of the kernel by name, each with group and CPUs.
 kthreads() { # REGEX
 	local pid
-	for pid in $(pgrep "$1"); do
+	for pid in $(pids_by comm -E "$1"); do
 		echo "$(cgroup_of "$pid" cpuset) $(status_of "$pid" Cpus_allowed_list)"
 	done | sort -u
 }
@@ -118,7 +118,7 @@ isolated_form() {
 kernel_threads() {
 	isnt "kernel threads: vhost is there" "$(kthreads "^vhost-$Q\$")" ""
 	is "kernel threads: vhost's group and CPUs" "$(kthreads "^vhost-$Q\$")" "$POD/emu 2"
-	is "kernel threads: kvm-nx-lpage-recovery's" "$(kthreads '^kvm-nx-lpage-re')" "$POD/emu 2"
+	is "kernel threads: kvm-nx-lpage-recovery's" "$(kthreads "^kvm-nx-lpage-recovery-$Q\$")" "$POD/emu 2"
 	is "kernel threads: kvm-pit's CPUs" "$(kthreads '^kvm-pit/')" "$CG/ 0,3"
 }
 
@@ -286,7 +286,7 @@ inner_broken() {
 	pins "the vCPUs' partition" 1 2
 }
 
-# The files of cpuset go, with all that was in them, and come again: of that no file tells.
+# The files of cpuset go, with all that was in them, and no file tells of it.
 switched_off() {
 	local from
 	from=$(($(wc -l <"$WORK/handler.log") + 1))
@@ -297,6 +297,16 @@ switched_off() {
 	pins "cpuset switched off" 1 2
 	check "verify after that" vp verify $ISO
 	inner_broken # which is watched again
+}
+
+set_changed() {
+	local from
+	from=$(($(wc -l <"$WORK/handler.log") + 1))
+	echo 1 >"$POD/cpuset.cpus"
+	check "the pod's own set is made smaller: somebody notices" \
+		wait_line "$WORK/handler.log" 'made invalid by somebody: repaired' 30 "$from"
+	is "and puts it right" "$(group cpuset.cpus cpuset.cpus.partition vcpu/cpuset.cpus.partition)" "1-2 root isolated"
+	pins "the pod's own set" 1 2
 }
 
 repaired() {
@@ -341,6 +351,7 @@ handler_replaced() {
 	repaired
 	inner_broken
 	switched_off
+	set_changed
 }
 
 # The plain VM: masks that somebody changed are right after the next change of the pool.

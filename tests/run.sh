@@ -116,6 +116,7 @@ exec 9>/run/virtpod-test.lock
 [[ $tap_pattern == lab/* ]] || flock -n 9 ||
 	{ echo "waiting for another run of the tests on this host" && flock 9; }
 export VIRTPOD_TEST_TURN=1
+[[ $tap_pattern == lab/* ]] || bash tests/pod/sweep.sh "$build"
 
 # A minute of each target, all but idle: on a machine that is busy it is some seconds' worth.
 [[ fuzz != *$tap_pattern* ]] || lab_begin fuzz nice -n 9 tests/fuzz/run.sh "$build"

@@ -133,7 +133,7 @@ prepare() { # SIZE JOB
 	printf '%s\n' "$2" >"$out/job"
 	printf '%s=%q\n' SRC "$src" BUILD "$build" SHAPE "$shape" KVM "$kvm" SYSTEMD "$systemd" \
 		HUGEPAGES "$hugepages" SIZE "$1" TERM "${TERM:-linux}" >"$out/env"
-	work=$(mktemp -d /run/virtpod-lab.XXXXXX)
+	work=$(mktemp -d "/run/virtpod-lab.$$.XXXXXX")
 	echo "$work" >"$out/work"
 	mkfifo "$work/monitor"
 	exec 7<>"$work/monitor"

@@ -80,7 +80,7 @@ pod_begin() {
 		[ -e "$BUILD/$file" ] || { echo "Bail out! $BUILD/$file is not there: make all guest"; exit 1; }
 	done
 	take_turns
-	WORK=$(mktemp -d "${TMPDIR:-/tmp}/vptest.XXXXXX")
+	WORK=$(mktemp -d "${TMPDIR:-/tmp}/vptest.$$.XXXXXX") # tests/pod/sweep.sh reads the pid
 	ROOT=$WORK/root
 	VP=("$BUILD/virtpod" --root "$ROOT")
 	TAG=$(tag_of "$(realpath "$WORK")/root")
@@ -135,28 +135,30 @@ fatal() { # WHY: nothing that follows would mean anything
 	pod_end
 }
 
-# Last resort: everything of this root, in the order in which it holds each other. Silent when there
-# is nothing, as there should be.
+# Last resort. Silent when there is nothing, as there should be.
 pod_cleanup() {
 	local pid name
 	trap '' INT TERM HUP
 	for name in "${!CON_PID[@]}"; do console_close "$name"; done
 	exec 2>/dev/null # the shell would report each of these kills
 	for pid in "${RUN_PID[@]}"; do kill -KILL "$pid"; done
-	for pid in $(root_pids) $(handler_pids "$ROOT"); do kill -KILL "$pid"; done
-	for pid in $(root_pids); do wait_gone "$pid" 10; done
-	cleanup_kernel
+	root_sweep
 	[ -z "${TURN[1]:-}" ] || eval "exec ${TURN[1]}>&-"
 	wait
 	rm -rf --one-file-system "$WORK"
 }
 
-cleanup_kernel() {
-	local mount link dir
+# Everything of this root, in the order in which it holds each other.
+root_sweep() {
+	local pid mount link dir
+	for pid in $(root_pids) $(handler_pids "$ROOT"); do kill -KILL "$pid"; done
+	for pid in $(root_pids); do wait_gone "$pid" 10; done
 	while read -r mount; do umount -l "$mount"; done < <(root_mounts)
 	while read -r link; do ip link del "$link" 2>/dev/null; done < <(tagged_links)
 	while read -r dir; do rmdir "$dir" 2>/dev/null; done < <(tagged_cgroups | sort -r)
-	flock /run/virtpod.cpus.lock sed -i "\|$ROOT|d" /run/virtpod.cpus 2>/dev/null
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	flock /run/virtpod.cpus.lock bash -c 'left=$(jq -c --arg root "$1" "map(select(.root != \$root))" "$0") &&
+		printf %s "$left" >"$0"' /run/virtpod.cpus "$ROOT" 2>/dev/null
 }
 
 # --- waiting -----------------------------------------------------------------------------------

@@ -102,6 +102,29 @@ rebooted() {
 	no_leftovers "after a reboot: nothing is left"
 }
 
+# A test that is killed cleans nothing: the next run of the tests does, and leaves alone those that run.
+killed_test() {
+	local victim out=$WORK/killed.out
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	VIRTPOD_TEST_TURN=1 bash -c 'source tests/pod/lib.sh; pod_begin; pod_ready
+		vmi vt-killed dedicated >"$WORK/vm.json"
+		vm_up vt-killed "$WORK/vm.json" && echo "up $TAG"
+		read -r' tests/pod/test_killed "$BUILD" >"$out" 2>&1 </dev/zero &
+	victim=$!
+	check "a test has its VM" wait_line "$out" '^up ' 60 1 $victim
+	kill -KILL $victim
+	wait $victim 2>/dev/null
+	TAG_KILLED=$(sed -n 's/^up //p' "$out")
+	isnt "killed, it leaves groups" "$(find /sys/fs/cgroup -name "virtpod-$TAG_KILLED")" ""
+	out=$(bash tests/pod/sweep.sh "$BUILD")
+	like "the next run says what it removes" "$out" "removing what a killed test left: virtpod-$TAG_KILLED"
+	is "no group is left of it" "$(find /sys/fs/cgroup -name "*virtpod-$TAG_KILLED*")" ""
+	is "no process" "$(pids_by cmdline -E "vptest\.$victim\.")" ""
+	is "no folder" "$(compgen -G "$(dirname "$WORK")/vptest.$victim.*")" ""
+	is "no CPU is held by it" "$(grep -F "vptest.$victim." /run/virtpod.cpus)" ""
+	is "this test's handler runs" "$(handler_pids "$ROOT")" "$HANDLER_PID"
+}
+
 usage() {
 	cleanup one
 	is "a name: not understood" "$STATUS" 2
@@ -119,5 +142,6 @@ forced
 after_a_crash
 without_records
 rebooted
+killed_test
 pod_stop
 pod_end

@@ -348,7 +348,8 @@ static inline int fix_main(int (*run)(void))
 	if (getrandom(&random, sizeof random, 0) != sizeof random)
 		return 1;
 	(void)snprintf(fix_tag, sizeof fix_tag, "%08x", random);
-	(void)snprintf(fix_dir, sizeof fix_dir, "/tmp/virtpod-test-%s", fix_tag);
+	/* tests/pod/sweep.sh reads tag and pid */
+	(void)snprintf(fix_dir, sizeof fix_dir, "/tmp/virtpod-test-%s.%d", fix_tag, getpid());
 	if (mkdir(fix_dir, 0700) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		return 1;
 	pid = fork();

@@ -259,7 +259,8 @@ static inline int lab_main(int (*run)(void))
 	int status;
 	pid_t pid;
 
-	(void)snprintf(lab_dir, sizeof lab_dir, "/tmp/virtpod-lab-XXXXXX");
+	/* tests/pod/sweep.sh reads the pid */
+	(void)snprintf(lab_dir, sizeof lab_dir, "/tmp/virtpod-roots.%d.XXXXXX", getpid());
 	if (!mkdtemp(lab_dir))
 		return 1;
 	pid = fork();

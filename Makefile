@@ -137,12 +137,12 @@ DEPS_APT := gcc clang libc6-dev make pkg-config clang-format clang-tidy cppcheck
 	libjansson-dev libyaml-dev libsystemd-dev libseccomp-dev libcap-ng-dev libnl-3-dev \
 	libnl-route-3-dev libhwloc-dev libmicrohttpd-dev libwslay-dev libsqlite3-dev \
 	libcurl4-openssl-dev libarchive-dev libcmocka-dev qemu-system-x86 qemu-utils cpio kmod zstd xz-utils \
-	iproute2 iputils-ping procps util-linux jq busybox-static systemd udev dbus
+	iproute2 iputils-ping procps util-linux jq sqlite3 busybox-static systemd udev dbus
 # RHEL 9 and its kin, with CRB and EPEL enabled; README says that this list was not tried
 DEPS_DNF := gcc clang clang-tools-extra cppcheck ShellCheck make pkgconf-pkg-config jansson-devel \
 	libyaml-devel systemd-devel libseccomp-devel libcap-ng-devel libnl3-devel hwloc-devel \
 	libmicrohttpd-devel wslay-devel sqlite-devel libcurl-devel libarchive-devel libcmocka-devel qemu-kvm \
-	qemu-img cpio kmod zstd xz iproute iputils procps-ng util-linux jq
+	qemu-img cpio kmod zstd xz iproute iputils procps-ng util-linux jq sqlite
 
 # virtiofsd came with qemu-system-x86 in Debian 12, later it is a package of its own: where apt knows no
 # such name, its pattern selects nothing
@@ -214,12 +214,17 @@ fuzz-build:
 fuzz: fuzz-build
 	@tests/fuzz/run.sh $(BUILD) $(TARGETS)
 
+# for tests/pod/test_kills.sh, and by its version for test_versions.sh
+.PHONY: stops
+stops:
+	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/stops STOPS=1 VERSION=9.9.9 all
+
 .PHONY: test test-full
 test: deps
 	@$(MAKE) --no-print-directory -j2 all unit guest lab $(BUILD)/fake-qemu
 	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/clang CC=clang all unit
 	@$(MAKE) --no-print-directory san fuzz-build
-	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/stops STOPS=1 all
+	@$(MAKE) --no-print-directory stops
 	@tests/run.sh $(BUILD)
 
 # the long ones come with the issues that bring them; today it is the same suite

@@ -147,7 +147,17 @@ static inline bool plan_hugepage_known(uint64_t bytes)
 }
 
 void plan_free(struct plan *p); /* NULL is fine */
+static inline void plan_freep(struct plan **p)
+{
+	plan_free(*p);
+}
 
 /* The plan as JSON and back. Decoding checks every bound: the launcher trusts nothing unbounded. */
 json_t *plan_to_json(const struct plan *p);
 int plan_from_json(const json_t *json, struct plan **ret, struct err *err);
+
+/*
+ * A plan that another version may have written, to look at and not to start by: a member that is not
+ * known is ignored, one that is missing is zero.
+ */
+int plan_from_record(const json_t *json, struct plan **ret, struct err *err);

@@ -57,10 +57,12 @@ static char *decode_list(const json_t *json, const char *key)
 	return text && text_ok(text, TEXT_CPUS) ? xstrdup(text) : NULL;
 }
 
-int plan_cells_from_json(const json_t *list, struct plan *p, struct err *err)
+int plan_cells_from_json(const json_t *list, struct plan *p, bool exact, struct err *err)
 {
 	size_t n = json_array_size(list);
 
+	if (!list && !exact)
+		return 0;
 	if (!json_is_array(list) || n > PLAN_MAX_CELLS)
 		return err_set(err, -EBADMSG, "cells: must be a list of at most %d",
 			       PLAN_MAX_CELLS);
@@ -73,7 +75,7 @@ int plan_cells_from_json(const json_t *list, struct plan *p, struct err *err)
 		cell->host_nodes = decode_list(json, "hostNodes");
 		cell->vcpus = decode_list(json, "vcpus");
 		cell->memory = (uint64_t)json_integer_value(memory);
-		if (json_object_size(json) != 4 || !cell->host_nodes || !cell->vcpus ||
+		if ((exact && json_object_size(json) != 4) || !cell->host_nodes || !cell->vcpus ||
 		    !json_is_integer(memory) || cell->memory < 1 || cell->memory > PLAN_MAX_BYTES ||
 		    decode_distances(json_object_get(json, "distances"), i, n, cell) < 0)
 			return err_set(err, -EBADMSG, "cells[%u]: has a wrong member", i);

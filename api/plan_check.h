@@ -7,7 +7,7 @@
 #define PLAN_MAX_BYTES ((uint64_t)1 << 52) /* 4 PiB: sums of sizes stay far inside 64 bits */
 
 json_t *plan_cells_to_json(const struct plan *p);
-int plan_cells_from_json(const json_t *list, struct plan *p, struct err *err);
+int plan_cells_from_json(const json_t *list, struct plan *p, bool exact, struct err *err);
 void plan_cells_free(struct plan *p);
 
 /* -EBADMSG when two members contradict each other. */

@@ -224,11 +224,6 @@ void plan_free(struct plan *p)
 	free(p);
 }
 
-static void plan_freep(struct plan **p)
-{
-	plan_free(*p);
-}
-
 static bool decode_text(const json_t *v, const struct member *m, char **at)
 {
 	const char *text = json_string_value(v);
@@ -282,33 +277,37 @@ static bool decode_member(const json_t *v, const struct member *m, void *base)
 	return false;
 }
 
-/* `extra`: members of the object that are decoded elsewhere. */
+/* `extra`: members of the object that are decoded elsewhere. Not exact: as plan_from_record reads. */
 static int decode(const json_t *json, const struct member *members, size_t n, size_t extra,
-		  void *base, struct err *err)
+		  void *base, bool exact, struct err *err)
 {
 	if (!json_is_object(json))
 		return err_set(err, -EBADMSG, "must be an object");
 	for (size_t i = 0; i < n; i++) {
 		const json_t *v = json_object_get(json, members[i].key);
 
+		if (!v && !exact)
+			continue;
 		if (!v)
 			return err_set(err, -EBADMSG, "%s: is missing", members[i].key);
 		if (!decode_member(v, &members[i], base))
 			return err_set(err, -EBADMSG, "%s: has a wrong type or value",
 				       members[i].key);
 	}
-	if (json_object_size(json) != n + extra)
+	if (exact && json_object_size(json) != n + extra)
 		return err_set(err, -EBADMSG, "has a member that is not known");
 	return 0;
 }
 
-#define DECODE(json, members, extra, base, err)                                                    \
-	decode(json, members, ARRAY_SIZE(members), extra, base, err)
+#define DECODE(json, members, extra, base, exact, err)                                             \
+	decode(json, members, ARRAY_SIZE(members), extra, base, exact, err)
 
-static int decode_disks(const json_t *list, struct plan *p, struct err *err)
+static int decode_disks(const json_t *list, struct plan *p, bool exact, struct err *err)
 {
 	size_t n = json_array_size(list);
 
+	if (!list && !exact)
+		return 0;
 	if (!json_is_array(list) || n > PLAN_MAX_DISKS)
 		return err_set(err, -EBADMSG, "disks: must be a list of at most %d",
 			       PLAN_MAX_DISKS);
@@ -317,7 +316,7 @@ static int decode_disks(const json_t *list, struct plan *p, struct err *err)
 		int r;
 
 		p->n_disks = (unsigned)i + 1; /* first, so that plan_free sees a half-read one */
-		r = DECODE(json_array_get(list, i), disk_members, 0, d, err);
+		r = DECODE(json_array_get(list, i), disk_members, 0, d, exact, err);
 		if (r < 0) {
 			err_prefix(err, "disks[%zu]", i);
 			return r;
@@ -333,10 +332,12 @@ static int decode_disks(const json_t *list, struct plan *p, struct err *err)
 	return 0;
 }
 
-static int decode_nics(const json_t *list, struct plan *p, struct err *err)
+static int decode_nics(const json_t *list, struct plan *p, bool exact, struct err *err)
 {
 	size_t n = json_array_size(list);
 
+	if (!list && !exact)
+		return 0;
 	if (!json_is_array(list) || n > PLAN_MAX_NICS)
 		return err_set(err, -EBADMSG, "nics: must be a list of at most %d", PLAN_MAX_NICS);
 	for (size_t i = 0; i < n; i++) {
@@ -344,7 +345,7 @@ static int decode_nics(const json_t *list, struct plan *p, struct err *err)
 		int r;
 
 		p->n_nics = (unsigned)i + 1;
-		r = DECODE(json_array_get(list, i), nic_members, 0, nic, err);
+		r = DECODE(json_array_get(list, i), nic_members, 0, nic, exact, err);
 		if (r < 0) {
 			err_prefix(err, "nics[%zu]", i);
 			return r;
@@ -360,27 +361,37 @@ static int decode_nics(const json_t *list, struct plan *p, struct err *err)
 	return 0;
 }
 
-int plan_from_json(const json_t *json, struct plan **ret, struct err *err)
+static int from_json(const json_t *json, bool exact, struct plan **ret, struct err *err)
 {
+	const json_t *isolation = json_object_get(json, "isolation");
 	_cleanup_(plan_freep) struct plan *p = xcalloc(1, sizeof(*p));
 	struct err why = {0};
-	int r = DECODE(json, plan_members, /* isolation, cells, disks, nics */ 4, p, &why);
+	int r = DECODE(json, plan_members, /* isolation, cells, disks, nics */ 4, p, exact, &why);
 
-	if (r == 0) {
-		r = DECODE(json_object_get(json, "isolation"), isolation_members, 0, &p->isolation,
-			   &why);
+	if (r == 0 && (isolation || exact)) {
+		r = DECODE(isolation, isolation_members, 0, &p->isolation, exact, &why);
 		err_prefix(&why, "isolation");
 	}
 	if (r == 0)
-		r = decode_disks(json_object_get(json, "disks"), p, &why);
+		r = decode_disks(json_object_get(json, "disks"), p, exact, &why);
 	if (r == 0)
-		r = decode_nics(json_object_get(json, "nics"), p, &why);
+		r = decode_nics(json_object_get(json, "nics"), p, exact, &why);
 	if (r == 0)
-		r = plan_cells_from_json(json_object_get(json, "cells"), p, &why);
-	if (r == 0)
+		r = plan_cells_from_json(json_object_get(json, "cells"), p, exact, &why);
+	if (r == 0 && exact)
 		r = plan_check(p, &why);
 	if (r < 0)
 		return err_set(err, r, "plan: %s", why.msg);
 	*ret = TAKE_PTR(p);
 	return 0;
+}
+
+int plan_from_json(const json_t *json, struct plan **ret, struct err *err)
+{
+	return from_json(json, /* exact= */ true, ret, err);
+}
+
+int plan_from_record(const json_t *json, struct plan **ret, struct err *err)
+{
+	return from_json(json, /* exact= */ false, ret, err);
 }

@@ -31,11 +31,6 @@ struct maker {
 	void *arg;
 };
 
-static void plan_freep(struct plan **p)
-{
-	plan_free(*p);
-}
-
 /* Index of `value` in a list of names that ends with NULL; 0 when absent. */
 static unsigned choice(const char *value, const char *const *names)
 {

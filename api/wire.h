@@ -9,7 +9,7 @@
  * Event (launcher → handler):    {"event": NAME, …}
  *
  * Requests, in the order of a start:
- *   enter     "sandbox": {…}, "hostname": TEXT, "qemu": PATH, "fds": ["dev"]
+ *   enter     "version": TEXT, "sandbox": {…}, "hostname": TEXT, "qemu": PATH, "fds": ["dev"]
  *                                                      build the pod's root, drop everything; "dev" only
  *                                                      with the mount layer
  *   start     "plan": {…}, "qemu": PATH, "fds": [names] start QEMU paused; the reply holds "qemuPid" and

@@ -55,7 +55,7 @@ static struct pod *revive(struct handler *h, struct store_pod *record)
 	pod->record = *record;
 	*record = (struct store_pod){0};
 	err_clear(&err);
-	if (pod->record.plan && plan_from_json(pod->record.plan, &pod->plan, &err) < 0)
+	if (pod->record.plan && plan_from_record(pod->record.plan, &pod->plan, &err) < 0)
 		log_error("%s/%s: plan: %s", pod->record.ns, pod->record.name, err.msg);
 	if (pod->plan)
 		pod->grace_seconds = pod->plan->grace_seconds;
@@ -165,11 +165,15 @@ static int ask_status(struct pod *pod, struct err *err)
 
 static int connect_launcher(struct pod *pod, struct err *err)
 {
+	struct err log = {0};
 	int r = proc_pidfd((pid_t)pod->record.pid, pod->record.pid_start, &pod->pidfd);
 
 	if (r < 0)
 		return err_errno(err, r, "launcher %lld", (long long)pod->record.pid);
 	r = launcher_watch_exit(pod, err);
+	if (r == 0 && podlog_watch(pod, &log) < 0)
+		log_warning("%s/%s: what its launcher says is not logged: %s", pod->record.ns,
+			    pod->record.name, log.msg);
 	return r < 0 ? r : ask_status(pod, err);
 }
 
@@ -207,7 +211,7 @@ static int each_record(struct handler *h, void (*fn)(struct handler *h, struct s
 		return r;
 	for (size_t i = 0; i < n; i++) {
 		/* of another version: to undo what was never made does no harm */
-		if (records[i].step < 0 || records[i].step >= pod_n_steps)
+		if (records[i].step < 0)
 			records[i].step = pod_n_steps - 1;
 		fn(h, &records[i]);
 	}
@@ -217,11 +221,47 @@ static int each_record(struct handler *h, void (*fn)(struct handler *h, struct s
 	return 0;
 }
 
+/*
+ * A guest that runs by a plan that this version can't read would be ended: nothing of it could be checked
+ * or repaired. It goes on, and the handler does not start.
+ */
+static int check_readable(const struct store_pod *record, struct err *err)
+{
+	_cleanup_(plan_freep) struct plan *plan = NULL;
+	_cleanup_fd_ int pidfd = -1;
+	struct err why = {0};
+
+	if (!record->plan || plan_from_record(record->plan, &plan, &why) == 0 ||
+	    proc_pidfd((pid_t)record->pid, record->pid_start, &pidfd) < 0 || proc_has_ended(pidfd))
+		return 0;
+	return err_set(err, -EPROTO,
+		       "%s/%s runs by a plan of another version of virtpod (%s): use the "
+		       "virt-handler that started it, or end it with 'virtpod cleanup --force'",
+		       record->ns, record->name, why.msg);
+}
+
+static int check_records(struct handler *h, struct err *err)
+{
+	struct store_pod *records = NULL;
+	size_t n = 0;
+	int r = store_pods(h->store, &records, &n, err);
+
+	for (size_t i = 0; i < n; i++) {
+		if (r == 0)
+			r = check_readable(&records[i], err);
+		store_pod_done(&records[i]);
+	}
+	free(records);
+	return r;
+}
+
 int adopt_all(struct handler *h, struct err *err)
 {
 	struct err shared = {0};
-	int r = each_record(h, adopt_one, err);
+	int r = check_records(h, err);
 
+	if (r == 0)
+		r = each_record(h, adopt_one, err);
 	if (r < 0)
 		return r;
 	(void)leftovers_remove(h); /* what resists was logged, and the next handler tries again */

@@ -25,6 +25,8 @@
 /* So many lines of a launcher are in the handler's own log, too; that one serves all VMs. */
 #define LINES_IN_OURS 100
 
+#define PIPE "launcher.pipe"
+
 static const struct {
 	const char *name, *file;
 	uint64_t max;
@@ -107,16 +109,45 @@ static int open_own(struct pod *pod, struct err *err)
 		     : 0;
 }
 
-int podlog_watch(struct pod *pod, int fd_consume, struct err *err)
+static int pipe_error(const struct pod *pod, int r, struct err *err)
 {
-	int r = fcntl(fd_consume, F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
+	return err_errno(err, r, "%s/pods/%s/" PIPE, pod->h->paths.run, pod->record.uid);
+}
 
-	if (r == 0)
-		r = sd_event_add_io(pod->h->event, &pod->log_source, fd_consume, EPOLLIN, on_log,
-				    pod);
+int podlog_create(struct pod *pod, int *ret, struct err *err)
+{
+	int fd = -1;
+
+	if (mkfifoat(pod->dir_fd, PIPE, 0600) == 0)
+		fd = openat(pod->dir_fd, PIPE, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return pipe_error(pod, -errno, err);
+	*ret = fd;
+	return 0;
+}
+
+static int open_pipe(const struct pod *pod)
+{
+	int fd = openat(pod->dir_fd, PIPE, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+	struct stat st;
+
+	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode))) {
+		(void)fd_close(fd);
+		errno = EBADF;
+		return -1;
+	}
+	return fd;
+}
+
+int podlog_watch(struct pod *pod, struct err *err)
+{
+	int fd = open_pipe(pod), r;
+
+	r = fd < 0 ? -errno
+		   : sd_event_add_io(pod->h->event, &pod->log_source, fd, EPOLLIN, on_log, pod);
 	if (r < 0) {
-		(void)fd_close(fd_consume);
-		return err_errno(err, r, "launcher's log");
+		(void)fd_close(fd);
+		return pipe_error(pod, r, err);
 	}
 	(void)sd_event_source_set_io_fd_own(pod->log_source, true);
 	r = sd_event_source_set_ratelimit(pod->log_source, 1000000, READS_PER_SECOND);

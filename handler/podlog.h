@@ -13,8 +13,15 @@
 
 #define LAUNCHER_LOG_MAX (256u << 10)
 
-/* Log the lines that come from this pipe, the launcher's stdout and stderr; consumed. */
-int podlog_watch(struct pod *pod, int fd_consume, struct err *err);
+/*
+ * A pipe in the pod's directory for the launcher's stdout and stderr; *ret (the caller's) is its end of
+ * it. It reads from it, too: so what it says while there is no handler waits for the next one. A full
+ * pipe costs it words, and no time.
+ */
+int podlog_create(struct pod *pod, int *ret, struct err *err);
+
+/* Log the lines that come from that pipe. */
+int podlog_watch(struct pod *pod, struct err *err);
 
 /* The pod's directory is about to go: keep its logs (not of an object that is being deleted). */
 void podlog_keep(struct pod *pod);

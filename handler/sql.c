@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -47,7 +48,30 @@ static int check_all(sqlite3 *db, struct err *err)
 	return str_eq(found, "ok") ? 0 : sql_damaged(db, err, found ? found : "no answer");
 }
 
-int sql_open(const char *dir, const char *name, const char *schema, sqlite3 **ret, struct err *err)
+/* A new file has format 0. Asked before the schema makes anything in a file that is not ours to change. */
+static int check_format(sqlite3 *db, const char *path, int format, struct err *err)
+{
+	_cleanup_stmt_ sqlite3_stmt *q = NULL;
+	char set[64];
+	int r = sql_prepare(db, &q, err, "PRAGMA user_version", NULL), found;
+
+	if (r == 0)
+		r = sql_row(q, err);
+	if (r < 0)
+		return r;
+	found = sqlite3_column_int(q, 0);
+	if (found && found != format)
+		return err_set(err, -EPROTO,
+			       "%s: written by another version of virtpod (format %d, this one has "
+			       "%d): use that version",
+			       path, found, format);
+	(void)sqlite3_reset(q);
+	(void)snprintf(set, sizeof set, "PRAGMA user_version = %d", format);
+	return found ? 0 : sql_exec(db, set, err);
+}
+
+int sql_open(const char *dir, const char *name, const char *schema, int format, sqlite3 **ret,
+	     struct err *err)
 {
 	_cleanup_free_ char *path = xasprintf("%s/%s", dir, name);
 	mode_t mask = umask(0077);
@@ -57,10 +81,12 @@ int sql_open(const char *dir, const char *name, const char *schema, sqlite3 **re
 	rc = sqlite3_open_v2(
 		path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
 	if (rc == SQLITE_OK)
-		r = sql_exec(db, schema, err);
+		r = check_format(db, path, format, err);
 	else /* SQLite forgets the file's name here */
 		r = err_set(err, -EIO, "%s: %s (%s)", path, sqlite3_errmsg(db),
 			    strerror(sqlite3_system_errno(db)));
+	if (r == 0)
+		r = sql_exec(db, schema, err);
 	(void)umask(mask);
 	if (r == 0)
 		r = check_all(db, err);

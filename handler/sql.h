@@ -13,8 +13,12 @@ static inline void stmt_finalizep(sqlite3_stmt **q)
 }
 #define _cleanup_stmt_ _cleanup_(stmt_finalizep)
 
-/* Open (make, mode 0600) dir/name and run its schema. A damaged file is refused, naming the cure. */
-int sql_open(const char *dir, const char *name, const char *schema, sqlite3 **ret, struct err *err);
+/*
+ * Open (make, mode 0600) dir/name and run its schema, whose number is `format` (1 or more). A file of
+ * another format, -EPROTO, and one that is damaged are refused, naming the cure.
+ */
+int sql_open(const char *dir, const char *name, const char *schema, int format, sqlite3 **ret,
+	     struct err *err);
 
 /* The same to read alone; nothing is made. -ENOENT, -EACCES as open(2) would say. */
 int sql_open_to_read(const char *dir, const char *name, sqlite3 **ret, struct err *err);

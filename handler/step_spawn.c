@@ -133,16 +133,16 @@ static int ask_to_enter(struct pod *pod, const struct sandbox_layers *layers, in
 
 	if (layers->mount) /* without it the pod sees the host's /dev */
 		(void)json_array_append_new(fds, json_string("dev"));
-	fields = json_pack("{s:o, s:s, s:s, s:o}", "sandbox", sandbox_layers_to_json(layers),
-			   "hostname", hostname, "qemu", pod->h->qemu, "fds", fds);
+	fields = json_pack("{s:s, s:o, s:s, s:s, s:o}", "version", VIRTPOD_VERSION, "sandbox",
+			   sandbox_layers_to_json(layers), "hostname", hostname, "qemu",
+			   pod->h->qemu, "fds", fds);
 	return launcher_step_request(pod, "enter", fields, &dev, json_array_size(fds),
 				     ENTER_TIMEOUT, entered, err);
 }
 
 int step_spawn(struct pod *pod, struct err *err)
 {
-	_cleanup_fd_ int ours = -1, theirs = -1, listener = -1, log_read = -1, log_write = -1,
-			 dev = -1;
+	_cleanup_fd_ int ours = -1, theirs = -1, listener = -1, log = -1, dev = -1;
 	struct sandbox_layers layers;
 	int pair[2], r;
 
@@ -159,20 +159,19 @@ int step_spawn(struct pod *pod, struct err *err)
 		return err_errno(err, r, "launcher's sockets");
 	ours = pair[0];
 	theirs = pair[1];
-	if (pipe2(pair, O_CLOEXEC) < 0)
-		return err_errno(err, -errno, "launcher's log");
-	log_read = pair[0];
-	log_write = pair[1];
+	r = podlog_create(pod, &log, err);
+	if (r < 0)
+		return r;
 	status_set_condition(pod->status, "PodScheduled", "True", NULL, NULL);
 	status_remove_condition(pod->status, "Synchronized");
 	(void)json_object_set_new(pod->status, "nodeName", json_string(pod->h->node));
 	pod_set_phase(pod, "Scheduling");
 	pod_event_created(pod);
-	r = spawn(pod, &layers, theirs, listener, log_write, err);
+	r = spawn(pod, &layers, theirs, listener, log, err);
 	if (r == 0)
 		r = rlimits_raise(pod, err);
 	if (r == 0)
-		r = podlog_watch(pod, TAKE_FD(log_read), err);
+		r = podlog_watch(pod, err);
 	if (r == 0)
 		r = launcher_watch_exit(pod, err);
 	if (r == 0)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "handler/store_internal.h"
 
+#include "handler/pod.h"
+
 #include "lib/file.h"
 #include "lib/json.h"
 #include "lib/log.h"
@@ -11,6 +13,10 @@
 #include <string.h>
 
 #define VERSIONS 1000
+
+/* Raised by whoever changes a schema such that another version would misread it. */
+#define OBJECTS_FORMAT 1
+#define RUNTIME_FORMAT 1
 
 static const char OBJECTS_SCHEMA[] =
 	"PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
@@ -25,7 +31,7 @@ static const char RUNTIME_SCHEMA[] =
 	"PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;"
 	"CREATE TABLE IF NOT EXISTS boot (one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT);"
 	"CREATE TABLE IF NOT EXISTS status (uid TEXT PRIMARY KEY, body TEXT) WITHOUT ROWID;"
-	"CREATE TABLE IF NOT EXISTS pods (uid TEXT PRIMARY KEY, ns TEXT, name TEXT, step INTEGER,"
+	"CREATE TABLE IF NOT EXISTS pods (uid TEXT PRIMARY KEY, ns TEXT, name TEXT, step TEXT,"
 	" host_id INTEGER, pid INTEGER, pid_start INTEGER, plan TEXT) WITHOUT ROWID;"
 	"CREATE TABLE IF NOT EXISTS cpus (cpu INTEGER PRIMARY KEY, uid TEXT NOT NULL,"
 	" role INTEGER NOT NULL);"
@@ -79,9 +85,10 @@ int store_open(const struct paths *paths, struct store **ret, struct err *err)
 	_cleanup_stmt_ sqlite3_stmt *q = NULL;
 	int r;
 
-	r = sql_open(paths->lib, "store.db", OBJECTS_SCHEMA, &s->objects, err);
+	r = sql_open(paths->lib, "store.db", OBJECTS_SCHEMA, OBJECTS_FORMAT, &s->objects, err);
 	if (r == 0)
-		r = sql_open(paths->run, "runtime.db", RUNTIME_SCHEMA, &s->runtime, err);
+		r = sql_open(paths->run, "runtime.db", RUNTIME_SCHEMA, RUNTIME_FORMAT, &s->runtime,
+			     err);
 	if (r == 0)
 		r = void_after_reboot(s->runtime, err);
 	/* a row that could not be deleted with its pod would keep its CPU from everybody */
@@ -274,10 +281,11 @@ void store_pod_done(struct store_pod *p)
 int store_pod_put(struct store *s, const struct store_pod *p, struct err *err)
 {
 	_cleanup_free_ char *plan = p->plan ? json_dumps(p->plan, JSON_COMPACT) : NULL;
+	const char *step = p->step >= 0 && p->step < pod_n_steps ? pod_steps[p->step].name : NULL;
 
 	return sql_run(s->runtime, err,
-		       "INSERT OR REPLACE INTO pods VALUES (?, ?, ?, ?, ?, ?, ?, ?)", "sssiiiis",
-		       p->uid, p->ns, p->name, (int64_t)p->step, (int64_t)p->host_id, p->pid,
+		       "INSERT OR REPLACE INTO pods VALUES (?, ?, ?, ?, ?, ?, ?, ?)", "ssssiiis",
+		       p->uid, p->ns, p->name, step, (int64_t)p->host_id, p->pid,
 		       (int64_t)p->pid_start, plan);
 }
 
@@ -305,7 +313,7 @@ int store_pods(struct store *s, struct store_pod **ret, size_t *ret_n, struct er
 			.uid = xstrdup((const char *)sqlite3_column_text(q, 0)),
 			.ns = xstrdup((const char *)sqlite3_column_text(q, 1)),
 			.name = xstrdup((const char *)sqlite3_column_text(q, 2)),
-			.step = sqlite3_column_int(q, 3),
+			.step = pod_step_index((const char *)sqlite3_column_text(q, 3)),
 			.host_id = (uint32_t)sqlite3_column_int64(q, 4),
 			.pid = sqlite3_column_int64(q, 5),
 			.pid_start = (uint64_t)sqlite3_column_int64(q, 6),

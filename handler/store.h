@@ -49,7 +49,9 @@ int store_status_get(struct store *s, const char *uid, json_t **ret, struct err 
 /* Runtime: one row per pod, written before the step that it names begins. */
 struct store_pod {
 	char *uid, *ns, *name;
-	int step;	    /* index into the array of steps: this one may have begun */
+	/* index into the array of steps: this one may have begun. On disk by its name, as another version
+	 * may have others; -1: one that this version does not have */
+	int step;
 	uint32_t host_id;   /* uid and gid of the pod on the host */
 	int64_t pid;	    /* PID 1 of the pod, host's number; 0 before spawn */
 	uint64_t pid_start; /* its start time in clock ticks (/proc/PID/stat field 22) */

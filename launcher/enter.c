@@ -6,6 +6,7 @@
 #include "lib/json.h"
 #include "lib/log.h"
 #include "lib/stop.h"
+#include "lib/util.h"
 #include "sandbox/enter.h"
 
 #include <errno.h>
@@ -16,11 +17,18 @@ static int enter(struct launcher *l, const json_t *msg, struct named_fds *fds, s
 	struct sandbox_bind binds[SANDBOX_MAX_BINDS];
 	struct sandbox_enter e = {
 		.hostname = json_str(msg, "hostname"), .binds = binds, .nofile = LIMITS_NOFILE};
-	const char *qemu = json_str(msg, "qemu");
+	const char *qemu = json_str(msg, "qemu"), *version = json_str(msg, "version");
 	int r;
 
 	if (l->stage != STAGE_FRESH)
 		return err_set(err, -EALREADY, "the pod has been entered already");
+	if (!str_eq(version, VIRTPOD_VERSION))
+		return err_set(
+			err, -EPROTO,
+			"virt-launcher is of version " VIRTPOD_VERSION ", virt-handler of "
+			"%.40s: install both from one, then start virt-handler anew; VMs that "
+			"run go on",
+			version ? version : "an older one");
 	r = sandbox_layers_from_json(json_object_get(msg, "sandbox"), &e.layers, err);
 	if (r < 0)
 		return r;

@@ -126,7 +126,8 @@ each_end() { # VICTIM STEP...
 }
 
 pod_begin
-[ -x "$HANDLER" ] || fatal "$HANDLER is not there: make BUILD=$BUILD/stops STOPS=1 all"
+[ -x "$HANDLER" ] || fatal "$HANDLER is not there: make stops"
+VP[0]=$BUILD/stops/virtpod # of the same version
 pod_ready
 nad vt-killnet 10.79.1.1/24 >"$WORK/nad.json"
 check "a network is applied" vp apply -f "$WORK/nad.json"

@@ -91,6 +91,41 @@ static void each_member_is_needed(void **state)
 	}
 }
 
+/* As a handler of another version reads it: more members are no matter, and fewer are zero. */
+static void of_another_version(void **state)
+{
+	static const char *const objects[] = {"", "isolation", "disks[0]", "nics[1]", "cells[0]"};
+	_cleanup_json_ json_t *json = good(), *nothing = json_object();
+	_cleanup_(plan_freep) struct plan *plan = NULL, *empty = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(objects) / sizeof(*objects); i++)
+		if (json_get(json, objects[i]))
+			(void)json_object_set_new(json_get(json, objects[i]), "extra", json_true());
+	(void)json_object_del(json, "watchdog");
+	(void)json_object_del(json_get(json, "nics[1]"), "mtu");
+	assert_int_equal(plan_from_record(json, &plan, NULL), 0);
+	assert_int_equal(plan->n_disks, 5);
+	assert_int_equal(plan->n_nics, 2);
+	assert_int_equal(plan->nics[1].mtu, 0);
+	assert_int_equal(plan->watchdog, WATCHDOG_NONE);
+	assert_int_equal(plan_from_record(nothing, &empty, NULL), 0);
+	assert_int_equal(empty->n_nics, 0);
+}
+
+/* What is there must be understood, though. */
+static void of_a_version_too_far(void **state)
+{
+	_cleanup_json_ json_t *json = good();
+	_cleanup_(plan_freep) struct plan *plan = NULL;
+	struct err err = {0};
+
+	(void)state;
+	(void)json_object_set_new(json_get(json, "disks[0]"), "format", json_string("vhdx"));
+	assert_int_equal(plan_from_record(json, &plan, &err), -EBADMSG);
+	assert_string_equal(err.msg, "plan: disks[0]: format: has a wrong type or value");
+}
+
 /* Each member as every type that JSON has: at most its own is taken. */
 static void wrong_types(void **state)
 {
@@ -202,6 +237,8 @@ int main(void)
 		cmocka_unit_test(good_one_is_taken_whole),
 		cmocka_unit_test(not_objects),
 		cmocka_unit_test(each_member_is_needed),
+		cmocka_unit_test(of_another_version),
+		cmocka_unit_test(of_a_version_too_far),
 		cmocka_unit_test(wrong_types),
 		cmocka_unit_test(values_out_of_bounds),
 		cmocka_unit_test(values_that_do_not_go_together),

@@ -325,6 +325,29 @@ static void test_unknown_step(void **state)
 	assert_gone(f, "Failed", "");
 }
 
+/* A plan of another version that this one can't read: the guest runs on, and no handler starts. */
+static void test_unreadable_plan(void **state)
+{
+	struct fixture *f = *state;
+	struct lab *l = f->lab;
+
+	put_vmi(f, "Running");
+	start_launcher(f);
+	(void)json_object_set_new(f->record.plan, "accel", json_string("other"));
+	assert_int_equal(store_pod_put(l->h.store, &f->record, &l->err), 0);
+	assert_int_equal(adopt_all(&l->h, &l->err), -EPROTO);
+	assert_non_null(strstr(l->err.msg, "default/demo runs by a plan of another version"));
+	assert_null(l->h.pods);
+	assert_int_equal(kill(f->qemu.pid, 0), 0);
+	/* once it is dead, it is rubble */
+	(void)kill(f->launcher, SIGKILL);
+	assert_int_equal(waitpid(f->launcher, NULL, 0), f->launcher);
+	f->launcher = 0;
+	adopt(f);
+	until_gone(f);
+	assert_gone(f, "Failed", "");
+}
+
 /* No object of that uid any more, and a plan that says nothing: it is undone all the same. */
 static void test_no_object(void **state)
 {
@@ -362,12 +385,12 @@ static void test_ledger_is_freed(void **state)
 static int run(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_adopted),	    cmocka_unit_test_teardown(test_lies, teardown),
-		TEST(test_no_listener),	    TEST(test_ended_meanwhile),
-		TEST(test_ending_now),	    TEST(test_reused_number),
-		TEST(test_cut_short),	    TEST(test_not_let_go),
-		TEST(test_unknown_step),    TEST(test_no_object),
-		TEST(test_ledger_is_freed),
+		TEST(test_adopted),	 cmocka_unit_test_teardown(test_lies, teardown),
+		TEST(test_no_listener),	 TEST(test_ended_meanwhile),
+		TEST(test_ending_now),	 TEST(test_reused_number),
+		TEST(test_cut_short),	 TEST(test_not_let_go),
+		TEST(test_unknown_step), TEST(test_unreadable_plan),
+		TEST(test_no_object),	 TEST(test_ledger_is_freed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -337,16 +337,16 @@ static unsigned count(const char *text, const char *word)
 
 static int watch_log(struct lab *l, struct pod *pod)
 {
-	int fds[2];
+	int fd;
 
-	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
 	if (pod->dir_fd < 0) {
 		assert_int_equal(mkdirat(l->h.paths.run_fd, pod->record.name, 0700), 0);
 		pod->dir_fd = openat(l->h.paths.run_fd, pod->record.name,
 				     O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	}
-	assert_int_equal(podlog_watch(pod, fds[0], &l->err), 0);
-	return fds[1];
+	assert_int_equal(podlog_create(pod, &fd, &l->err), 0);
+	assert_int_equal(podlog_watch(pod, &l->err), 0);
+	return fd;
 }
 
 static int count_in_log(const struct pod *pod, const char *word)

@@ -2,6 +2,7 @@
 /* The two files: round trips, versions that are never reused, what a reboot voids, damage. */
 #include "tests/unit/unit.h"
 
+#include "handler/pod.h"
 #include "handler/store.h"
 
 #include "lib/file.h"
@@ -111,7 +112,7 @@ static void test_pods_and_cpus(void **state)
 	struct store_pod pod = {.uid = (char[]){"u1"},
 				.ns = (char[]){"a"},
 				.name = (char[]){"one"},
-				.step = 4,
+				.step = pod_step_index("net"),
 				.host_id = 1879048192u,
 				.pid = 4242,
 				.pid_start = 99};
@@ -122,13 +123,13 @@ static void test_pods_and_cpus(void **state)
 
 	pod.plan = plan;
 	assert_int_equal(store_pod_put(f->store, &pod, &f->err), 0);
-	pod.step = 5;
+	pod.step = pod_step_index("disks");
 	assert_int_equal(store_pod_put(f->store, &pod, &f->err), 0);
 	store_close(f->store);
 	open_store(f);
 	assert_int_equal(store_pods(f->store, &pods, &n, &f->err), 0);
 	assert_int_equal(n, 1);
-	assert_int_equal(pods[0].step, 5);
+	assert_int_equal(pods[0].step, pod_step_index("disks"));
 	assert_int_equal(pods[0].host_id, 1879048192u);
 	assert_int_equal(pods[0].pid_start, 99);
 	assert_true(json_equal(pods[0].plan, plan));
@@ -309,6 +310,37 @@ static void copy_as_it_is(const struct fixture *f, struct fixture *to, const cha
 }
 
 /* Somebody else looks: beside the handler, after its end, after it was killed; and leaves no file. */
+static void set_format(const char *dir, const char *name, int format)
+{
+	_cleanup_free_ char *path = xasprintf("%s/%s", dir, name);
+	_cleanup_free_ char *set = xasprintf("PRAGMA user_version = %d", format);
+	sqlite3 *db = NULL;
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, set, NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+/* A file of a version that stores otherwise is not touched, and its user is told which one to use. */
+static void test_other_format(void **state)
+{
+	struct fixture *f = *state;
+	const char *const dirs[] = {f->paths.lib, f->paths.run};
+	static const char *const names[] = {"store.db", "runtime.db"};
+
+	(void)put(f, "a", "one");
+	store_close(f->store);
+	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++) {
+		set_format(dirs[i], names[i], 2);
+		assert_int_equal(store_open(&f->paths, &f->store, &f->err), -EPROTO);
+		assert_non_null(strstr(f->err.msg, names[i]));
+		assert_non_null(strstr(f->err.msg, "another version of virtpod (format 2"));
+		err_clear(&f->err);
+		set_format(dirs[i], names[i], 1);
+	}
+	open_store(f);
+}
+
 static void test_to_read(void **state)
 {
 	struct fixture *f = *state, killed = {0};
@@ -432,6 +464,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_unreadable, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reboot, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_other_format, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_to_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cut, setup, teardown),
 	};

@@ -148,7 +148,8 @@ static inline json_t *pod_enter_fields(const struct pod *p)
 	struct sandbox_layers none = {.seccomp = SANDBOX_SECCOMP_OFF};
 	json_t *layers = sandbox_layers_to_json(&none);
 
-	return json_pack("{s:o, s:s, s:s}", "sandbox", layers, "hostname", "demo", "qemu", p->qemu);
+	return json_pack("{s:s, s:o, s:s, s:s}", "version", VIRTPOD_VERSION, "sandbox", layers,
+			 "hostname", "demo", "qemu", p->qemu);
 }
 
 static inline void pod_enter(struct pod *p)

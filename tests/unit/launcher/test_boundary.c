@@ -78,7 +78,7 @@ static void enter(void)
 
 	assert_int_equal(sandbox_dev_create(POD_UID, POD_UID, NULL, 0, &dev, &err), 0);
 	pod_ok(&pod, "enter",
-	       json_pack("{s:o, s:s, s:s, s:[s]}", "sandbox",
+	       json_pack("{s:s, s:o, s:s, s:s, s:[s]}", "version", VIRTPOD_VERSION, "sandbox",
 			 sandbox_layers_to_json(&sandbox_layers_all), "hostname", "demo", "qemu",
 			 QEMU, "fds", "dev"),
 	       &dev, 1);

@@ -401,7 +401,30 @@ static void test_wrong_requests(void **state)
 static void test_failed_enter_is_the_end(void **state)
 {
 	(void)state;
-	pod_refused(&pod, "enter", json_pack("{s:{}}", "sandbox"), NULL, 0, "enter");
+	pod_refused(&pod, "enter", json_pack("{s:s, s:{}}", "version", VIRTPOD_VERSION, "sandbox"),
+		    NULL, 0, "enter: sandbox");
+	assert_int_equal(pod_end(&pod, NULL), 1);
+}
+
+static void test_other_version(void **state)
+{
+	json_t *fields = pod_enter_fields(&pod);
+
+	(void)state;
+	(void)json_object_set_new(fields, "version", json_string("9.9.9"));
+	pod_refused(&pod, "enter", fields, NULL, 0,
+		    "virt-launcher is of version " VIRTPOD_VERSION ", virt-handler of 9.9.9");
+	assert_int_equal(pod_end(&pod, NULL), 1);
+}
+
+/* As a handler spoke that did not say it. */
+static void test_no_version(void **state)
+{
+	json_t *fields = pod_enter_fields(&pod);
+
+	(void)state;
+	(void)json_object_del(fields, "version");
+	pod_refused(&pod, "enter", fields, NULL, 0, "virt-handler of an older one");
 	assert_int_equal(pod_end(&pod, NULL), 1);
 }
 
@@ -462,6 +485,8 @@ int main(int argc, char **argv)
 		LIFE(test_one_console_client),
 		LIFE(test_wrong_requests),
 		LIFE(test_failed_enter_is_the_end),
+		LIFE(test_other_version),
+		LIFE(test_no_version),
 		LIFE(test_end_without_vm),
 		LIFE(test_orphans_are_reaped),
 	};

@@ -84,7 +84,9 @@ unprivileged() {
 
 # What the handler has of who started it: nothing.
 on_demand() {
-	local pid i
+	local pid i watch
+	"${VP[@]}" get vmi -w >/dev/null 2>&1 & # so that the handler does not end for want of work
+	watch=$!
 	for i in 1 2 3 4 5; do
 		FOO=bar vp get vmi >/dev/null 2>"$WORK/start.$i" 7<"$WORK/good.json" &
 		RUN_PID[start$i]=$!
@@ -102,7 +104,8 @@ on_demand() {
 	is "its environment" "$(tr '\0' '\n' <"/proc/$pid/environ" | sed 's/=.*//' | sort | xargs)" \
 		"NOTIFY_SOCKET PATH"
 	is "no descriptor of ours" "$(find "/proc/$pid/fd" -lname "$WORK/good.json")" ""
-	kill -KILL "$pid"
+	kill -KILL $watch "$pid"
+	wait $watch 2>/dev/null
 	wait_gone "$pid" 10
 	say get vmi
 	is "after kill -9 the next command has another one" "$STATUS" 0

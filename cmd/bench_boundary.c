@@ -183,9 +183,10 @@ static int drive(struct boundary *p, int channel, struct err *err)
 	if (r < 0)
 		return r;
 	r = request(channel,
-		    json_pack("{s:i, s:s, s:o, s:s, s:s, s:[s]}", "id", 1, "request", "enter",
-			      "sandbox", sandbox_layers_to_json(&sandbox_layers_all), "hostname",
-			      "bench", "qemu", p->program, "fds", "dev"),
+		    json_pack("{s:i, s:s, s:s, s:o, s:s, s:s, s:[s]}", "id", 1, "request", "enter",
+			      "version", VIRTPOD_VERSION, "sandbox",
+			      sandbox_layers_to_json(&sandbox_layers_all), "hostname", "bench",
+			      "qemu", p->program, "fds", "dev"),
 		    dev, /* must_work= */ true, err);
 	/* the program ends before it could open QMP: the reply says so, or does not come */
 	return r < 0 ? r

@@ -9,10 +9,3 @@
 #include "handler/handler.h"
 
 int adopt_all(struct handler *h, struct err *err);
-
-/*
- * The opposite, for a root that no handler will serve: every pod is walked backward, and waited for. A VM
- * that runs is refused (-EBUSY, and nothing is done), or killed with force. -EIO: something resists,
- * and was logged.
- */
-int adopt_none(struct handler *h, bool force, struct err *err);

@@ -2,6 +2,7 @@
 #include "handler/handler.h"
 
 #include "handler/adopt.h"
+#include "handler/cleanup.h"
 #include "handler/config.h"
 #include "handler/devices.h"
 #include "handler/hostcpus.h"
@@ -120,7 +121,7 @@ int handler_clean(const char *root, bool force, struct err *err)
 	int r = open_root(root, &h, err);
 
 	if (r == 0)
-		r = adopt_none(&h, force, err);
+		r = cleanup_all(&h, force, err);
 	handler_close(&h);
 	return r;
 }

@@ -15,15 +15,12 @@
 #include "handler/status.h"
 #include "handler/steps.h"
 #include "handler/threads.h"
-#include "handler/vmi.h"
 
 #include "lib/json.h"
 #include "lib/log.h"
-#include "lib/sock.h"
 #include "lib/util.h"
 
 #include <errno.h>
-#include <sys/socket.h>
 #include <time.h>
 
 #define STATUS_TIMEOUT 10 /* seconds */
@@ -31,32 +28,6 @@
 
 static int ask_status(struct pod *pod, struct err *err);
 static void keep_trying(struct pod *pod, const struct err *err);
-
-struct pod *adopt_revive(struct handler *h, struct store_pod *record)
-{
-	_cleanup_json_ json_t *vmi = NULL, *status = NULL;
-	struct err err = {0};
-	struct pod *pod;
-
-	if (store_get(h->store, VMI_KIND, record->ns, record->name, &vmi, &err) < 0 ||
-	    !str_eq(json_str(vmi, "metadata.uid"), record->uid)) {
-		json_decref(vmi); /* the object went: what is left of it is undone all the same */
-		vmi = json_pack("{s:s, s:s, s:{s:s, s:s, s:s}}", "apiVersion", "kubevirt.io/v1",
-				"kind", "VirtualMachineInstance", "metadata", "uid", record->uid,
-				"namespace", record->ns, "name", record->name);
-	}
-	status = vmi_status(h, vmi);
-	pod = pod_new(h, vmi, status);
-	store_pod_done(&pod->record);
-	pod->record = *record;
-	*record = (struct store_pod){0};
-	err_clear(&err);
-	if (pod->record.plan && plan_from_record(pod->record.plan, &pod->plan, &err) < 0)
-		log_error("%s/%s: plan: %s", pod->record.ns, pod->record.name, err.msg);
-	if (pod->plan)
-		pod->grace_seconds = pod->plan->grace_seconds;
-	return pod;
-}
 
 void adopt_give_up(struct pod *pod, const struct err *err)
 {
@@ -68,7 +39,7 @@ void adopt_give_up(struct pod *pod, const struct err *err)
 		pod_event_warning(pod, "SyncFailed", err->msg);
 	}
 	if (pod->state != POD_STARTING && pod->exit_source) {
-		launcher_kill(pod);
+		launcher_kill_for(pod, OUTCOME_CRASHED, err->msg);
 		return;
 	}
 	launcher_read_outcome(pod);
@@ -108,6 +79,37 @@ static void keep_trying(struct pod *pod, const struct err *err)
 			  pod->record.ns, pod->record.name);
 }
 
+/* QMP's run state until the first "cont", and the launcher's before there is a QEMU. */
+static bool never_ran(const json_t *reply)
+{
+	const char *status = json_str(reply, "status");
+
+	return str_eq(status, "prelaunch") || str_eq(status, "starting") || str_eq(status, "none");
+}
+
+static int not_let_go(struct pod *pod, struct err *err)
+{
+	pod->state = POD_STARTING;
+	return err_set(err, -ECANCELED, "its guest had not been let go yet");
+}
+
+/* What the last handler could not say: that the guest runs, or that it can be reached again. */
+static void say_adopted(struct pod *pod)
+{
+	bool unsaid = !str_eq(json_str(pod->status, "phase"), "Running");
+
+	if (!unsaid && !status_condition(pod->status, "Synchronized"))
+		return;
+	status_remove_condition(pod->status, "Synchronized");
+	if (!unsaid) {
+		pod_publish(pod);
+		return;
+	}
+	(void)json_object_set_new(pod->status, "nodeName", json_string(pod->h->node));
+	pod_set_phase(pod, "Running");
+	pod_event(pod, "Started", "VirtualMachineInstance started.");
+}
+
 static void on_status(void *arg, int r, const json_t *reply, const struct err *why)
 {
 	struct pod *pod = arg;
@@ -121,34 +123,30 @@ static void on_status(void *arg, int r, const json_t *reply, const struct err *w
 	}
 	if (r < 0)
 		err = *why;
+	else if (never_ran(reply))
+		r = not_let_go(pod, &err);
 	else
 		r = threads_find(pod, reply, &err);
-	if (r == 0)
-		r = store_cpus_of(pod->h->store, pod->record.uid, &pod->cpus, &err);
 	if (r < 0) {
 		adopt_give_up(pod, &err);
+		return;
+	}
+	if (store_cpus_of(pod->h->store, pod->record.uid, &pod->cpus, &err) < 0) {
+		keep_trying(pod, &err); /* no fault of the guest's */
 		return;
 	}
 	/* what somebody did while no handler looked is repaired or told: no reason to end a guest */
 	if (exclusive_watch(pod, &err) < 0 || realtime_set(pod, &err) < 0)
 		log_error("%s/%s: %s", pod->record.ns, pod->record.name, err.msg);
 	log_info("%s/%s: adopted", pod->record.ns, pod->record.name);
-	if (status_condition(pod->status, "Synchronized")) {
-		status_remove_condition(pod->status, "Synchronized");
-		pod_publish(pod);
-	}
+	say_adopted(pod);
 	handler_kick(pod->h);
 }
 
 static int ask_status(struct pod *pod, struct err *err)
 {
-	int fd, r;
+	int r = launcher_connect(pod, err);
 
-	/* one whose queue of connections is full must not keep us waiting */
-	r = sock_connect_at(pod->dir_fd, "launcher.sock", SOCK_SEQPACKET | SOCK_NONBLOCK, &fd);
-	if (r < 0)
-		return err_errno(err, r, "launcher.sock");
-	r = launcher_set_channel(pod, fd, err);
 	if (r < 0)
 		return r;
 	return channel_request(pod->channel, "status", NULL, NULL, 0, STATUS_TIMEOUT, on_status,
@@ -179,77 +177,22 @@ static void adopt_one(struct handler *h, struct store_pod *record)
 	if (pod->record.step < pod_step_index("run") || !pod->plan)
 		r = err_set(&err, -ECANCELED, "its start was cut short at step '%s'",
 			    pod_steps[pod->record.step].name);
-	else if (!str_eq(json_str(pod->status, "phase"), "Running"))
-		r = err_set(&err, -ECANCELED, "its guest had not been let go yet");
 	if (r == 0) {
 		pod->state = POD_RUNNING;
 		r = poddir_open(h, pod->record.uid, &pod->dir_fd, &err);
 	}
 	if (r == 0)
 		r = connect_launcher(pod, &err);
-	if (r < 0)
+	if (r == -EAGAIN)
+		keep_trying(pod, &err);
+	else if (r < 0)
 		adopt_give_up(pod, &err);
-}
-
-int adopt_each(struct handler *h, void (*fn)(struct handler *h, struct store_pod *record),
-	       struct err *err)
-{
-	struct store_pod *records = NULL;
-	size_t n = 0;
-	int r = store_pods(h->store, &records, &n, err);
-
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < n; i++) {
-		/* of another version: to undo what was never made does no harm */
-		if (records[i].step < 0)
-			records[i].step = pod_n_steps - 1;
-		fn(h, &records[i]);
-	}
-	for (size_t i = 0; i < n; i++)
-		store_pod_done(&records[i]);
-	free(records);
-	return 0;
-}
-
-/*
- * A guest that runs by a plan that this version can't read would be ended: nothing of it could be checked
- * or repaired. It goes on, and the handler does not start.
- */
-static int check_readable(const struct store_pod *record, struct err *err)
-{
-	_cleanup_(plan_freep) struct plan *plan = NULL;
-	_cleanup_fd_ int pidfd = -1;
-	struct err why = {0};
-
-	if (!record->plan || plan_from_record(record->plan, &plan, &why) == 0 ||
-	    proc_pidfd((pid_t)record->pid, record->pid_start, &pidfd) < 0 || proc_has_ended(pidfd))
-		return 0;
-	return err_set(err, -EPROTO,
-		       "%s/%s runs by a plan of another version of virtpod (%s): use the "
-		       "virt-handler that started it, or end it with 'virtpod cleanup --force'",
-		       record->ns, record->name, why.msg);
-}
-
-static int check_records(struct handler *h, struct err *err)
-{
-	struct store_pod *records = NULL;
-	size_t n = 0;
-	int r = store_pods(h->store, &records, &n, err);
-
-	for (size_t i = 0; i < n; i++) {
-		if (r == 0)
-			r = check_readable(&records[i], err);
-		store_pod_done(&records[i]);
-	}
-	free(records);
-	return r;
 }
 
 int adopt_all(struct handler *h, struct err *err)
 {
 	struct err shared = {0};
-	int r = check_records(h, err);
+	int r = adopt_check_records(h, err);
 
 	if (r == 0)
 		r = adopt_each(h, adopt_one, err);

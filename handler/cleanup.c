@@ -25,10 +25,9 @@ static void revive_one(struct handler *h, struct store_pod *record)
 	struct pod *pod = adopt_revive(h, record);
 	struct err err = {0};
 
-	if (str_eq(json_str(pod->status, "phase"), "Running"))
-		pod->state = POD_RUNNING;
-	if (pod->state != POD_RUNNING)
+	if (pod->record.step < pod_step_index("run"))
 		return;
+	pod->state = POD_RUNNING; /* its guest may have been let go */
 	if (poddir_open(h, pod->record.uid, &pod->dir_fd, &err) < 0)
 		log_warning("%s, ignoring", err.msg);
 	/* gone, or a zombie that nobody reaps: then there is no pidfd, which is what is asked below */
@@ -48,38 +47,19 @@ static int refuse_running(const struct handler *h, struct err *err)
 	return 0;
 }
 
-/* Groups with processes that no record knows: whose they are nobody can say, but they run. */
-static int refuse_unknown(struct handler *h, struct err *err)
-{
-	char **uids = NULL;
-	size_t n = 0;
-	int r = cgroup_list(h->cgroups, &uids, &n, err);
-
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		bool empty = true;
-
-		if (pod_find(h, uids[i]))
-			continue;
-		r = cgroup_pod_empty(h->cgroups, uids[i], &empty, err);
-		if (r == 0 && !empty)
-			r = err_set(err, -EBUSY,
-				    "pod %s has processes, and no record says of which VM: --force "
-				    "kills all that runs",
-				    uids[i]);
-	}
-	cgroup_list_free(uids, n);
-	return r;
-}
-
 static void end_one(struct pod *pod)
 {
 	struct err err = {0};
 
+	if (pod->state == POD_RUNNING && pod->pidfd >= 0) {
+		launcher_kill_for(pod, OUTCOME_KILLED, "virtpod cleanup");
+		if (launcher_watch_exit(pod, &err) < 0)
+			pod_end(pod); /* which tries again */
+		return;
+	}
 	if (pod->state == POD_STARTING)
 		(void)err_set(&err, -ECANCELED, "its start was cut short at step '%s'",
 			      pod_steps[pod->record.step].name);
-	else if (pod->pidfd >= 0 && launcher_watch_exit(pod, &err) == 0)
-		(void)err_set(&err, -ECANCELED, "killed by virtpod cleanup");
 	else
 		(void)err_set(&err, -ECANCELED, "it had ended");
 	adopt_give_up(pod, &err);
@@ -121,7 +101,7 @@ int cleanup_all(struct handler *h, bool force, struct err *err)
 	if (r == 0 && !force)
 		r = refuse_running(h, err);
 	if (r == 0 && !force)
-		r = refuse_unknown(h, err);
+		r = adopt_refuse_unknown(h, err);
 	if (r < 0)
 		return r;
 	for (struct pod *p = h->pods; p; p = next) {

@@ -29,15 +29,24 @@ static void reap(int pidfd)
 	(void)waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOHANG);
 }
 
+static void note_end(struct pod *pod, enum outcome_kind kind, const char *why)
+{
+	pod->outcome.kind = kind;
+	(void)snprintf(pod->outcome.message, sizeof pod->outcome.message, "%s", why);
+}
+
 void launcher_read_outcome(struct pod *pod)
 {
 	_cleanup_fd_ int fd = openat(pod->dir_fd, "outcome", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct outcome said = {.kind = OUTCOME_NONE};
 	struct err err = {0};
 
-	if (fd < 0)
-		return; /* no outcome: OUTCOME_NONE stands */
-	if (outcome_read(fd, &pod->outcome, &err) < 0)
+	if (fd >= 0 && outcome_read(fd, &said, &err) < 0)
 		log_warning("%s/%s: %s, ignoring", pod->record.ns, pod->record.name, err.msg);
+	if (said.kind != OUTCOME_NONE)
+		pod->outcome = said;
+	else if (pod->outcome.kind == OUTCOME_NONE && pod->state != POD_STARTING)
+		note_end(pod, OUTCOME_CRASHED, "its launcher was killed");
 }
 
 /*
@@ -130,15 +139,21 @@ static void on_event(void *arg, const json_t *event)
 /* A process that ends closes its descriptors a moment before its pidfd tells. */
 #define EXIT_SECONDS 5
 
+void launcher_kill_for(struct pod *pod, enum outcome_kind kind, const char *why)
+{
+	log_warning("%s/%s: %s: killing the pod", pod->record.ns, pod->record.name, why);
+	if (pod->state != POD_STARTING)
+		note_end(pod, kind, why);
+	launcher_kill(pod);
+}
+
 static int on_silent(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct pod *pod = userdata;
 
 	(void)source;
 	(void)usec;
-	log_warning("%s/%s: the launcher lives but does not do its work: killing the pod",
-		    pod->record.ns, pod->record.name);
-	launcher_kill(pod);
+	launcher_kill_for(pod, OUTCOME_CRASHED, "the launcher lives but does not do its work");
 	return 0;
 }
 
@@ -169,6 +184,7 @@ int launcher_watch_qemu(struct pod *pod, struct err *err)
 {
 	int fd = pidfd_open(pod->qemu_pid, 0), r;
 
+	pod->qemu_source = sd_event_source_disable_unref(pod->qemu_source); /* asked anew */
 	if (fd < 0)
 		return err_errno(err, -errno, "watch QEMU (%d)", pod->qemu_pid);
 	r = sd_event_add_io(pod->h->event, &pod->qemu_source, fd, EPOLLIN, on_qemu_exit, pod);
@@ -181,16 +197,12 @@ int launcher_watch_qemu(struct pod *pod, struct err *err)
 	return 0;
 }
 
-/* A launcher whose queue of connections is full takes none, and must not keep us waiting. */
 static int reconnect(struct pod *pod, struct err *err)
 {
-	int fd, r;
-
 	if (pod->reconnected)
 		return err_set(err, -ECONNRESET, "the channel broke again");
 	pod->reconnected = true;
-	r = sock_connect_at(pod->dir_fd, "launcher.sock", SOCK_SEQPACKET | SOCK_NONBLOCK, &fd);
-	return r < 0 ? err_errno(err, r, "launcher.sock") : launcher_set_channel(pod, fd, err);
+	return launcher_connect(pod, err);
 }
 
 /*
@@ -206,9 +218,7 @@ static void on_closed(void *arg, const struct err *why)
 	if (pod->pidfd < 0 || pod->state == POD_UNDOING)
 		return;
 	if (why->code == -EBADMSG) {
-		log_warning("%s/%s: %s: killing the pod", pod->record.ns, pod->record.name,
-			    why->msg);
-		launcher_kill(pod);
+		launcher_kill_for(pod, OUTCOME_CRASHED, why->msg);
 		return;
 	}
 	if (pod->state != POD_STARTING && reconnect(pod, &err) == 0)
@@ -221,6 +231,14 @@ static const struct channel_ops ops = {.event = on_event, .closed = on_closed};
 int launcher_set_channel(struct pod *pod, int fd_consume, struct err *err)
 {
 	return channel_new(pod->h->event, fd_consume, &ops, pod, &pod->channel, err);
+}
+
+int launcher_connect(struct pod *pod, struct err *err)
+{
+	int fd, r;
+
+	r = sock_connect_at(pod->dir_fd, "launcher.sock", SOCK_SEQPACKET | SOCK_NONBLOCK, &fd);
+	return r < 0 ? err_errno(err, r, "launcher.sock") : launcher_set_channel(pod, fd, err);
 }
 
 static void on_step_reply(void *arg, int r, const json_t *reply, const struct err *why)

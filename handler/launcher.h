@@ -20,11 +20,23 @@ int launcher_watch_qemu(struct pod *pod, struct err *err);
 /* Use this socket as the pod's channel; consumed. */
 int launcher_set_channel(struct pod *pod, int fd_consume, struct err *err);
 
-/* What the launcher wrote of its guest's end into pod->outcome; OUTCOME_NONE when it wrote nothing. */
+/*
+ * A channel to the launcher that runs, by its listening socket. -EAGAIN: its queue of connections is full,
+ * and it must not keep us waiting.
+ */
+int launcher_connect(struct pod *pod, struct err *err);
+
+/*
+ * What the launcher wrote of its guest's end into pod->outcome. When it wrote nothing, what is there stays;
+ * of a pod that ran that is at the least that its launcher was killed.
+ */
 void launcher_read_outcome(struct pod *pod);
 
 /* SIGKILL to PID 1 of the pod; its exit is reported as ever. */
 void launcher_kill(struct pod *pod);
+
+/* The same for a reason, which is logged, and is the guest's end if the launcher tells of no other. */
+void launcher_kill_for(struct pod *pod, enum outcome_kind kind, const char *why);
 
 /* One request of a step: its reply ends the step with `then`'s answer (0, negative). */
 int launcher_step_request(struct pod *pod, const char *name, json_t *fields_consume, const int *fds,

@@ -320,10 +320,15 @@ static int on_stop_timer(sd_event_source *source, uint64_t usec, void *userdata)
 
 	(void)source;
 	(void)usec;
-	log_warning("%s/%s: the launcher did not end its guest in time: killing the pod",
-		    pod->record.ns, pod->record.name);
-	launcher_kill(pod);
+	launcher_kill_for(pod, OUTCOME_KILLED, "the launcher did not end its guest in time");
 	return 0;
+}
+
+static void kill_unstoppable(struct pod *pod, const struct err *err)
+{
+	_cleanup_free_ char *why = xasprintf("shutdown: %s", err->msg);
+
+	launcher_kill_for(pod, OUTCOME_KILLED, why);
 }
 
 static void on_shutdown_reply(void *arg, int r, const json_t *reply, const struct err *err)
@@ -333,9 +338,7 @@ static void on_shutdown_reply(void *arg, int r, const json_t *reply, const struc
 	(void)reply;
 	if (r == 0 || r == -ECANCELED)
 		return;
-	log_warning("%s/%s: shutdown: %s: killing the pod", pod->record.ns, pod->record.name,
-		    err->msg);
-	launcher_kill(pod);
+	kill_unstoppable(pod, err);
 }
 
 static int arm_stop_timer(struct pod *pod, uint32_t grace_seconds, struct err *err)
@@ -371,14 +374,13 @@ void pod_shutdown(struct pod *pod, uint32_t grace_seconds)
 	pod->state = POD_STOPPING;
 	pod->grace_seconds = grace_seconds;
 	r = arm_stop_timer(pod, grace_seconds, &err);
-	if (r == 0 && pod->channel)
+	if (r == 0 && !pod->channel) /* a silent launcher, which is tried again (handler/adopt.c) */
+		r = launcher_connect(pod, &err);
+	if (r == 0)
 		r = channel_request(pod->channel, "shutdown",
 				    json_pack("{s:I}", "graceSeconds", (json_int_t)grace_seconds),
 				    NULL, 0, grace_seconds < 8 ? grace_seconds + 2 : 10,
 				    on_shutdown_reply, pod, &err);
-	if (r < 0 || !pod->channel) {
-		log_warning("%s/%s: shutdown: %s: killing the pod", pod->record.ns,
-			    pod->record.name, r < 0 ? err.msg : "no channel to the launcher");
-		launcher_kill(pod);
-	}
+	if (r < 0)
+		kill_unstoppable(pod, &err);
 }

@@ -177,6 +177,12 @@ static void write_outcome(struct fixture *f)
 	assert_int_equal(file_replace_at(f->dir, "outcome", text, strlen(text), 0600), 0);
 }
 
+static void answer_status(struct fixture *f, const char *status)
+{
+	answer(f, json_pack("{s:b, s:s, s:i, s:[i], s:[]}", "ok", 1, "status", status, "qemuPid",
+			    f->qemu.pid, "vcpus", f->qemu.thread, "iothreads"));
+}
+
 /* It runs and answers: it is ours again, untouched. */
 static void test_adopted(void **state)
 {
@@ -186,8 +192,7 @@ static void test_adopted(void **state)
 	put_vmi(f, "Running");
 	start_launcher(f);
 	adopt(f);
-	answer(f, json_pack("{s:b, s:s, s:i, s:[i], s:[]}", "ok", 1, "status", "running", "qemuPid",
-			    f->qemu.pid, "vcpus", f->qemu.thread, "iothreads"));
+	answer_status(f, "running");
 	pod = pod_find(&f->lab->h, UID_A);
 	while (pod_find(&f->lab->h, UID_A) && !pod->vcpu_tids[0])
 		assert_true(sd_event_run(f->lab->h.event, UINT64_MAX) >= 0);
@@ -226,7 +231,7 @@ static void test_lies(void **state)
 				  vcpus);
 		answer(f, reply);
 		until_gone(f);
-		assert_gone(f, "Failed", "None");
+		assert_gone(f, "Failed", "Crashed");
 		(void)teardown(state);
 	}
 	(void)setup(state); /* for the teardown that follows */
@@ -242,7 +247,7 @@ static void test_no_listener(void **state)
 	f->listener = fd_close(f->listener);
 	adopt(f);
 	until_gone(f);
-	assert_gone(f, "Failed", "None");
+	assert_gone(f, "Failed", "launcher.sock: Connection refused");
 }
 
 /* It ended while there was no handler: its outcome counts, not that nobody was there to see. */
@@ -285,7 +290,7 @@ static void test_reused_number(void **state)
 	f->record.pid = getpid();
 	f->record.pid_start = proc_start(getpid()) + 1;
 	adopt(f);
-	assert_gone(f, "Failed", "None");
+	assert_gone(f, "Failed", "its launcher was killed");
 }
 
 static void test_cut_short(void **state)
@@ -308,8 +313,63 @@ static void test_not_let_go(void **state)
 	put_vmi(f, "Scheduled");
 	start_launcher(f);
 	adopt(f);
+	answer_status(f, "prelaunch");
 	until_gone(f);
 	assert_gone(f, "Failed", "had not been let go");
+}
+
+/* It was let go, and nobody could say so: the handler died, or had no room for the status. */
+static void test_let_go_unsaid(void **state)
+{
+	_cleanup_json_ json_t *status = NULL;
+	struct fixture *f = *state;
+	struct pod *pod;
+
+	put_vmi(f, "Scheduled");
+	start_launcher(f);
+	adopt(f);
+	answer_status(f, "paused");
+	pod = pod_find(&f->lab->h, UID_A);
+	while (pod_find(&f->lab->h, UID_A) && !str_eq(json_str(pod->status, "phase"), "Running"))
+		assert_true(sd_event_run(f->lab->h.event, UINT64_MAX) >= 0);
+	assert_ptr_equal(pod_find(&f->lab->h, UID_A), pod);
+	status = status_of(f);
+	assert_string_equal(json_str(status, "phase"), "Running");
+	assert_int_equal(waitpid(f->launcher, NULL, WNOHANG), 0);
+}
+
+/* The runtime store was lost: what runs is nobody's to end. */
+static void test_no_record(void **state)
+{
+	struct fixture *f = *state;
+	struct lab *l = f->lab;
+
+	put_vmi(f, "Running");
+	start_launcher(f);
+	assert_int_equal(adopt_all(&l->h, &l->err), -EBUSY);
+	assert_non_null(strstr(l->err.msg, "pod " UID_A " has processes"));
+	assert_non_null(strstr(l->err.msg, "virtpod cleanup --force"));
+	assert_int_equal(waitpid(f->launcher, NULL, WNOHANG), 0);
+	assert_int_equal(kill(f->qemu.pid, 0), 0);
+}
+
+/* Its queue of connections is full: it is tried again later. */
+static void test_full_queue(void **state)
+{
+	struct fixture *f = *state;
+	int waiting, r = 0;
+
+	put_vmi(f, "Running");
+	start_launcher(f);
+	assert_int_equal(listen(f->listener, 0), 0);
+	while (r == 0) /* they stay until the test program ends */
+		r = sock_connect_at(f->dir, "launcher.sock", SOCK_SEQPACKET | SOCK_NONBLOCK,
+				    &waiting);
+	assert_int_equal(r, -EAGAIN);
+	adopt(f);
+	assert_non_null(pod_find(&f->lab->h, UID_A));
+	assert_non_null(status_condition(pod_find(&f->lab->h, UID_A)->status, "Synchronized"));
+	assert_int_equal(waitpid(f->launcher, NULL, WNOHANG), 0);
 }
 
 /* A step that this version does not know: all is undone. */
@@ -321,6 +381,7 @@ static void test_unknown_step(void **state)
 	start_launcher(f);
 	f->record.step = 1000;
 	adopt(f);
+	answer_status(f, "none");
 	until_gone(f);
 	assert_gone(f, "Failed", "");
 }
@@ -385,12 +446,14 @@ static void test_ledger_is_freed(void **state)
 static int run(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_adopted),	 cmocka_unit_test_teardown(test_lies, teardown),
-		TEST(test_no_listener),	 TEST(test_ended_meanwhile),
-		TEST(test_ending_now),	 TEST(test_reused_number),
-		TEST(test_cut_short),	 TEST(test_not_let_go),
-		TEST(test_unknown_step), TEST(test_unreadable_plan),
-		TEST(test_no_object),	 TEST(test_ledger_is_freed),
+		TEST(test_adopted),	    cmocka_unit_test_teardown(test_lies, teardown),
+		TEST(test_no_listener),	    TEST(test_ended_meanwhile),
+		TEST(test_ending_now),	    TEST(test_reused_number),
+		TEST(test_cut_short),	    TEST(test_not_let_go),
+		TEST(test_unknown_step),    TEST(test_unreadable_plan),
+		TEST(test_let_go_unsaid),   TEST(test_no_record),
+		TEST(test_full_queue),	    TEST(test_no_object),
+		TEST(test_ledger_is_freed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

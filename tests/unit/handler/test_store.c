@@ -309,7 +309,6 @@ static void copy_as_it_is(const struct fixture *f, struct fixture *to, const cha
 	}
 }
 
-/* Somebody else looks: beside the handler, after its end, after it was killed; and leaves no file. */
 static void set_format(const char *dir, const char *name, int format)
 {
 	_cleanup_free_ char *path = xasprintf("%s/%s", dir, name);
@@ -341,6 +340,7 @@ static void test_other_format(void **state)
 	open_store(f);
 }
 
+/* Somebody else looks: beside the handler, after its end, after it was killed; and leaves no file. */
 static void test_to_read(void **state)
 {
 	struct fixture *f = *state, killed = {0};
@@ -375,9 +375,33 @@ static void copy_cut(const char *from, const char *to, size_t len)
 	assert_int_equal(file_replace_at(AT_FDCWD, to, text, len < have ? len : have, 0600), 0);
 }
 
-static size_t size_of(const char *dir, const char *name)
+static const char *const cut_files[] = {"store.db", "store.db-wal", "runtime.db", "runtime.db-wal"};
+
+static char *cut_path(const struct paths *paths, const char *name)
 {
-	_cleanup_free_ char *path = xasprintf("%s/%s", dir, name);
+	return xasprintf("%s/%s", str_after(name, "store") ? paths->lib : paths->run, name);
+}
+
+/* Of the runtime store: what is read of a pod was written so. */
+static int records_are_whole(struct store *store, struct err *err)
+{
+	struct store_pod *pods = NULL;
+	size_t n = 0;
+	int r = store_pods(store, &pods, &n, err);
+
+	for (size_t i = 0; i < n; i++) {
+		assert_string_equal(pods[i].name, "one");
+		assert_int_equal(pods[i].step, pod_step_index("net"));
+		assert_int_equal(strlen(json_str(pods[i].plan, "filler")), 900);
+		store_pod_done(&pods[i]);
+	}
+	free(pods);
+	return r;
+}
+
+static size_t size_of(const struct paths *paths, const char *name)
+{
+	_cleanup_free_ char *path = cut_path(paths, name);
 	struct stat st;
 
 	return stat(path, &st) == 0 ? (size_t)st.st_size : 0;
@@ -389,8 +413,8 @@ static size_t size_of(const char *dir, const char *name)
  */
 static void open_cut(const struct fixture *whole, const char *name, size_t len)
 {
-	static const char *const files[] = {"store.db", "store.db-wal"};
 	_cleanup_json_ json_t *list = NULL;
+	_cleanup_free_ char *damaged = xasprintf("%.*s: damaged", (int)strcspn(name, "-"), name);
 	char root[] = "/dev/shm/virtpod-cut-XXXXXX"; /* hundreds of syncs */
 	struct paths paths;
 	struct store *store = NULL;
@@ -401,18 +425,20 @@ static void open_cut(const struct fixture *whole, const char *name, size_t len)
 
 	assert_non_null(mkdtemp(root));
 	assert_int_equal(paths_open(root, true, &paths, &err), 0);
-	for (i = 0; i < ARRAY_SIZE(files); i++) {
-		_cleanup_free_ char *from = xasprintf("%s/%s", whole->paths.lib, files[i]);
-		_cleanup_free_ char *to = xasprintf("%s/%s", paths.lib, files[i]);
+	for (i = 0; i < ARRAY_SIZE(cut_files); i++) {
+		_cleanup_free_ char *from = cut_path(&whole->paths, cut_files[i]);
+		_cleanup_free_ char *to = cut_path(&paths, cut_files[i]);
 
-		copy_cut(from, to, str_eq(files[i], name) ? len : SIZE_MAX);
+		copy_cut(from, to, str_eq(cut_files[i], name) ? len : SIZE_MAX);
 	}
 	r = store_open(&paths, &store, &err);
 	if (r == 0)
 		r = store_list(store, KIND, NULL, &list, &err);
+	if (r == 0)
+		r = records_are_whole(store, &err);
 	json_array_foreach (list, i, object)
 		assert_int_equal(strlen(json_str(object, "metadata.annotations.filler")), 900);
-	if (r < 0 && (r != -EBADMSG || !strstr(err.msg, "store.db: damaged")))
+	if (r < 0 && (r != -EBADMSG || !strstr(err.msg, damaged)))
 		fail_msg("%s of %zu bytes: %d: %s", name, len, r, err.msg);
 	store_close(store);
 	paths_close(&paths);
@@ -424,11 +450,23 @@ static void open_cut(const struct fixture *whole, const char *name, size_t len)
 
 static void cut_everywhere(const struct fixture *f, const char *name)
 {
-	size_t size = size_of(f->paths.lib, name);
+	size_t size = size_of(&f->paths, name);
 
 	assert_true(size > 4096);
 	for (size_t len = 0; len < size; len += len < 128 ? 1 : CUT_STEP)
 		open_cut(f, name, len);
+}
+
+static void put_pod(struct fixture *f, char *uid, const char *filler)
+{
+	_cleanup_json_ json_t *plan = json_pack("{s:s}", "filler", filler);
+	const struct store_pod pod = {.uid = uid,
+				      .ns = (char[]){"a"},
+				      .name = (char[]){"one"},
+				      .step = pod_step_index("net"),
+				      .plan = plan};
+
+	assert_int_equal(store_pod_put(f->store, &pod, &f->err), 0);
 }
 
 static void test_cut(void **state)
@@ -444,13 +482,14 @@ static void test_cut(void **state)
 						     "annotations", "filler", filler);
 
 		assert_int_equal(store_put(f->store, KIND, "a", name, o, &f->err), 0);
+		put_pod(f, name, filler);
 		if (i != 7)
 			continue;
 		store_close(f->store); /* what there is goes from the log into the file */
 		open_store(f);
 	}
-	cut_everywhere(f, "store.db");
-	cut_everywhere(f, "store.db-wal");
+	for (size_t i = 0; i < ARRAY_SIZE(cut_files); i++)
+		cut_everywhere(f, cut_files[i]);
 }
 
 int main(void)

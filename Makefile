@@ -190,7 +190,7 @@ lab: all guest $(BUILD)/lab/initrd $(BUILD)/lab/tsc-khz $(BUILD)/lab/hold-kvm
 
 lab-test: lab
 	@$(if $(SHAPE),tests/lab/lab.sh $(BUILD) check '$(SHAPE)' $(TESTS))
-	@$(MAKE) --no-print-directory unit
+	@$(MAKE) --no-print-directory unit stops
 	@LAB_SHAPE='$(SHAPE)' LAB_TESTS='$(TESTS)' tests/run.sh $(BUILD) lab/
 
 lab-shell: lab
@@ -214,12 +214,16 @@ fuzz-build:
 fuzz: fuzz-build
 	@tests/fuzz/run.sh $(BUILD) $(TARGETS)
 
+# with lib/stop.h's names to stand still at, for tests/pod/test_kills.sh
+.PHONY: stops
+stops:
+	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/stops STOPS=1 all
+
 .PHONY: test test-full
 test: deps
 	@$(MAKE) --no-print-directory -j2 all unit guest lab $(BUILD)/fake-qemu
 	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/clang CC=clang all unit
-	@$(MAKE) --no-print-directory san fuzz-build
-	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/stops STOPS=1 all
+	@$(MAKE) --no-print-directory san fuzz-build stops
 	@tests/run.sh $(BUILD)
 
 # the long ones come with the issues that bring them; today it is the same suite

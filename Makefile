@@ -190,7 +190,7 @@ lab: all guest $(BUILD)/lab/initrd $(BUILD)/lab/tsc-khz $(BUILD)/lab/hold-kvm
 
 lab-test: lab
 	@$(if $(SHAPE),tests/lab/lab.sh $(BUILD) check '$(SHAPE)' $(TESTS))
-	@$(MAKE) --no-print-directory unit
+	@$(MAKE) --no-print-directory unit stops
 	@LAB_SHAPE='$(SHAPE)' LAB_TESTS='$(TESTS)' tests/run.sh $(BUILD) lab/
 
 lab-shell: lab
@@ -214,7 +214,7 @@ fuzz-build:
 fuzz: fuzz-build
 	@tests/fuzz/run.sh $(BUILD) $(TARGETS)
 
-# for tests/pod/test_kills.sh, and by its version for test_versions.sh
+# stands still at lib/stop.h's names, for tests/pod/test_kills.sh; by its version for test_versions.sh
 .PHONY: stops
 stops:
 	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/stops STOPS=1 VERSION=9.9.9 all
@@ -223,8 +223,7 @@ stops:
 test: deps
 	@$(MAKE) --no-print-directory -j2 all unit guest lab $(BUILD)/fake-qemu
 	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/clang CC=clang all unit
-	@$(MAKE) --no-print-directory san fuzz-build
-	@$(MAKE) --no-print-directory stops
+	@$(MAKE) --no-print-directory san fuzz-build stops
 	@tests/run.sh $(BUILD)
 
 # the long ones come with the issues that bring them; today it is the same suite

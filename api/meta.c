@@ -63,3 +63,11 @@ char *time_now(char buf[static TIME_TEXT])
 {
 	return time_format(time(NULL), buf);
 }
+
+time_t uptime_seconds(void)
+{
+	struct timespec ts = {0};
+
+	(void)clock_gettime(CLOCK_BOOTTIME, &ts); /* this clock is always there */
+	return ts.tv_sec;
+}

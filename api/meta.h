@@ -20,3 +20,6 @@ char *uid_new(char buf[static UUID_TEXT]); /* random UUID */
 /* UTC, RFC 3339, whole seconds, as Kubernetes writes times. */
 char *time_format(time_t t, char buf[static TIME_TEXT]);
 char *time_now(char buf[static TIME_TEXT]);
+
+/* Since the boot: what waits or ages goes by this, as the clock may be set at any time. */
+time_t uptime_seconds(void);

@@ -15,6 +15,7 @@
 
 #define ANSWER_MAX (64u << 20) /* lists of whole objects */
 #define ANSWER_S   120L	       /* a handler that is silent for so long hangs */
+#define AGAIN_MAX  3 /* more is not a handler that was killed, but one that can't answer */
 
 struct client {
 	struct paths paths;
@@ -208,6 +209,25 @@ static int read_answer(struct client *c, const char *path, const struct answer *
 	return 0;
 }
 
+/*
+ * Nobody listens; or, while a handler that was killed goes, somebody seems to, and all who came are sent
+ * away unanswered. What changes nothing can be asked again then.
+ */
+static bool unheard(CURLcode code, const char *method)
+{
+	switch (code) {
+	case CURLE_COULDNT_CONNECT:
+		return true;
+	case CURLE_SEND_ERROR:
+	case CURLE_RECV_ERROR:
+	case CURLE_GOT_NOTHING:
+	case CURLE_PARTIAL_FILE:
+		return str_eq(method, "GET");
+	default:
+		return false;
+	}
+}
+
 int client_call(struct client *c, const char *method, const char *path, const json_t *body,
 		json_t **ret, struct err *err)
 {
@@ -216,10 +236,13 @@ int client_call(struct client *c, const char *method, const char *path, const js
 	CURLcode code = transfer(c, method, path, text, &a);
 	int r = 0;
 
-	if (code == CURLE_COULDNT_CONNECT) {
+	for (int i = 0; i < AGAIN_MAX && unheard(code, method); i++) {
+		free(a.text);
+		a = (struct answer){0};
 		r = reach(c, err);
-		if (r == 0)
-			code = transfer(c, method, path, text, &a);
+		if (r < 0)
+			return r;
+		code = transfer(c, method, path, text, &a);
 	}
 	if (r == 0 && code != CURLE_OK)
 		r = err_set(err, -ENOTCONN, "virt-handler: %s", curl_easy_strerror(code));

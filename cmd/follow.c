@@ -4,6 +4,7 @@
 #include "cmd/url.h"
 #include "cmd/watching.h"
 
+#include "api/meta.h"
 #include "lib/json.h"
 #include "lib/log.h"
 #include "lib/util.h"
@@ -22,7 +23,7 @@ struct follow {
 	follow_fn fn;
 	void *arg;
 	struct watching *stream;
-	time_t began; /* the stream that is open */
+	time_t began; /* the stream that is open, by uptime_seconds() */
 	unsigned barren;
 };
 
@@ -47,7 +48,7 @@ static void on_end(void *arg, const struct err *ended)
 	watching_free(f->stream);
 	f->stream = NULL;
 	log_debug("watch of %s ended%s%s", f->kind->plural, ended->code ? ": " : "", ended->msg);
-	if (time(NULL) - f->began > 1)
+	if (uptime_seconds() - f->began > 1)
 		f->barren = 0; /* it did live: a handler that was restarted now and then */
 	if (++f->barren > BARREN_MAX)
 		r = err_set(&err, -EIO, "the handler ends every watch of %s at once%s%s",
@@ -90,7 +91,7 @@ static int begin(struct follow *f, struct err *err)
 
 	if (r < 0)
 		return r;
-	f->began = time(NULL);
+	f->began = uptime_seconds();
 	r = open_stream(f, json_str(list, "metadata.resourceVersion"), err);
 	if (r < 0)
 		return r;

@@ -18,11 +18,9 @@
 static int check_readable(const struct store_pod *record, struct err *err)
 {
 	_cleanup_(plan_freep) struct plan *plan = NULL;
-	_cleanup_fd_ int pidfd = -1;
 	struct err why = {0};
 
-	if (!record->plan || plan_from_record(record->plan, &plan, &why) == 0 ||
-	    proc_pidfd((pid_t)record->pid, record->pid_start, &pidfd) < 0 || proc_has_ended(pidfd))
+	if (!record->plan || plan_from_record(record->plan, &plan, &why) == 0)
 		return 0;
 	return err_set(err, -EPROTO,
 		       "%s/%s runs by a plan of another version of virtpod (%s): use the "
@@ -30,17 +28,32 @@ static int check_readable(const struct store_pod *record, struct err *err)
 		       record->ns, record->name, why.msg);
 }
 
-/* What can't be read now is no reason to take a guest for one whose object has gone. */
+/*
+ * An object goes after its pod: without one the store was lost, which is no reason to end a guest; nor is
+ * one that can't be read now.
+ */
 static int check_object(struct handler *h, const struct store_pod *record, struct err *err)
 {
 	_cleanup_json_ json_t *vmi = NULL;
 	int r = store_get(h->store, VMI_KIND, record->ns, record->name, &vmi, err);
 
-	if (r == -ENOENT) {
+	if (r == -ENOENT || (r == 0 && !str_eq(json_str(vmi, "metadata.uid"), record->uid))) {
 		err_clear(err);
-		return 0;
+		r = err_set(
+			err, -EPROTO,
+			"%s/%s runs, and %s/store.db does not have it: put that file back, or end "
+			"all that runs here with 'virtpod cleanup --force'",
+			record->ns, record->name, h->paths.lib);
 	}
 	return r;
+}
+
+static bool is_alive(const struct store_pod *record)
+{
+	_cleanup_fd_ int pidfd = -1;
+
+	return proc_pidfd((pid_t)record->pid, record->pid_start, &pidfd) == 0 &&
+	       !proc_has_ended(pidfd);
 }
 
 int adopt_check_records(struct handler *h, struct err *err)
@@ -50,10 +63,11 @@ int adopt_check_records(struct handler *h, struct err *err)
 	int r = store_pods(h->store, &records, &n, err);
 
 	for (size_t i = 0; i < n; i++) {
-		if (r == 0)
+		if (r == 0 && is_alive(&records[i])) {
 			r = check_readable(&records[i], err);
-		if (r == 0)
-			r = check_object(h, &records[i], err);
+			if (r == 0)
+				r = check_object(h, &records[i], err);
+		}
 		store_pod_done(&records[i]);
 	}
 	free(records);

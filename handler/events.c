@@ -11,18 +11,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
-#include <time.h>
 
 #define NAME_HEX   16  /* letters of the hash in an event's name */
 #define OBJECT_MAX 236 /* letters of the object's name before it: 253 with both */
-
-static int64_t now_seconds(void)
-{
-	struct timespec ts = {0};
-
-	(void)clock_gettime(CLOCK_BOOTTIME, &ts); /* this clock is always there */
-	return ts.tv_sec;
-}
 
 /* Of a deleted one the watchers hear, with a version of its own. */
 static void remove_one(struct handler *h, json_t *event)
@@ -43,7 +34,7 @@ static void remove_one(struct handler *h, json_t *event)
 static int trim(struct handler *h, const char *uid, struct err *err)
 {
 	const struct store_event_bounds keep = {
-		.since = now_seconds() - EVENT_AGE_SECONDS,
+		.since = uptime_seconds() - EVENT_AGE_SECONDS,
 		.of_object = EVENTS_OF_OBJECT,
 		.of_all = EVENTS_MAX,
 	};
@@ -112,7 +103,7 @@ static int record(struct handler *h, const json_t *object, const struct event *w
 		.ns = object_namespace(object),
 		.name = name,
 		.uid = object_uid(object),
-		.last = now_seconds(),
+		.last = uptime_seconds(),
 	};
 	int64_t last = 0;
 	int r = trim(h, row.uid, err);

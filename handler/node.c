@@ -80,10 +80,7 @@ static json_t *info(void)
 /* When this host booted, the age of the node. */
 static const char *booted(char buf[static TIME_TEXT])
 {
-	struct timespec up = {0};
-
-	(void)clock_gettime(CLOCK_BOOTTIME, &up); /* this clock is always there */
-	return time_format(time(NULL) - up.tv_sec, buf);
+	return time_format(time(NULL) - uptime_seconds(), buf);
 }
 
 static json_t *conditions(const struct handler *h)

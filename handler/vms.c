@@ -27,7 +27,7 @@ struct round {
 	json_t *vmi;	 /* its own, or NULL; owned */
 	json_t *status;	 /* becomes the next one; owned */
 	char *failure;	 /* why there is no VMI, though there should be one; owned */
-	time_t retry_at; /* 0: it does not wait */
+	time_t retry_at; /* by uptime_seconds(); 0: it does not wait */
 };
 
 static void round_done(struct round *r)
@@ -119,7 +119,7 @@ static void note_end(struct round *r)
 	if (vmstatus_vmi_ran(r->vmi))
 		vmstatus_clear_failures(r->status);
 	else
-		vmstatus_count_failure(r->status, object_uid(r->vmi), time(NULL));
+		vmstatus_count_failure(r->status, object_uid(r->vmi), time(NULL), uptime_seconds());
 }
 
 static void create_vmi(struct round *r)
@@ -149,12 +149,11 @@ static void create_vmi(struct round *r)
 
 static void without_vmi(struct round *r)
 {
-	time_t now = time(NULL), at;
+	time_t at = vmstatus_retry_at(r->status);
 
 	if (r->failure || !vm_wants_running(r->vm, last_of(r)))
 		return;
-	at = vmstatus_retry_at(r->status);
-	if (at > now)
+	if (at > uptime_seconds())
 		r->retry_at = at;
 	else
 		create_vmi(r);
@@ -227,7 +226,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 static void set_timer(struct handler *h, time_t at)
 {
 	sd_event_source **timer = &h->server->vm_timer;
-	time_t now = time(NULL);
+	time_t now = uptime_seconds();
 	int r = 0;
 
 	*timer = sd_event_source_disable_unref(*timer);

@@ -9,6 +9,7 @@
 
 #define BACKOFF_SECONDS	    10
 #define BACKOFF_MAX_SECONDS 300
+#define RETRY_UPTIME	    "virtpod.io/retryAfterUptime"
 
 static const char *const strategies[] = {
 	[RUN_HALTED] = "Halted", [RUN_ALWAYS] = "Always", [RUN_RERUN_ON_FAILURE] = "RerunOnFailure",
@@ -99,7 +100,7 @@ json_t *vmstatus_next(const json_t *vm, const json_t *old, const json_t *vmi, co
 	return status;
 }
 
-void vmstatus_count_failure(json_t *status, const char *vmi_uid, time_t now)
+void vmstatus_count_failure(json_t *status, const char *vmi_uid, time_t now, time_t uptime)
 {
 	uint64_t n = json_u64(status, "startFailure.consecutiveFailCount", 0) + 1;
 	uint64_t wait = n < 6 ? BACKOFF_SECONDS * n * n : BACKOFF_MAX_SECONDS;
@@ -108,10 +109,11 @@ void vmstatus_count_failure(json_t *status, const char *vmi_uid, time_t now)
 	if (str_eq(json_str(status, "startFailure.lastFailedVMIUID"), vmi_uid))
 		return;
 	(void)json_object_set_new(status, "startFailure",
-				  json_pack("{s:I, s:s, s:s}", "consecutiveFailCount",
+				  json_pack("{s:I, s:s, s:s, s:I}", "consecutiveFailCount",
 					    (json_int_t)n, "lastFailedVMIUID", vmi_uid,
 					    "retryAfterTimestamp",
-					    time_format(now + (time_t)wait, at)));
+					    time_format(now + (time_t)wait, at), RETRY_UPTIME,
+					    (json_int_t)uptime + (json_int_t)wait));
 }
 
 void vmstatus_clear_failures(json_t *status)
@@ -121,8 +123,7 @@ void vmstatus_clear_failures(json_t *status)
 
 time_t vmstatus_retry_at(const json_t *status)
 {
-	const char *text = json_str(status, "startFailure.retryAfterTimestamp");
-	struct tm tm = {0};
+	const json_t *failure = json_object_get(status, "startFailure");
 
-	return text && strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm) ? timegm(&tm) : 0;
+	return (time_t)json_integer_value(json_object_get(failure, RETRY_UPTIME));
 }

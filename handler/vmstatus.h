@@ -19,8 +19,9 @@ bool vmstatus_vmi_ran(const json_t *vmi);
 /*
  * Back-off, in status.startFailure: a VMI that ended without ever running counts once; the next may be
  * made 10 s times the square of their number later, at most 300 s (KubeVirt's numbers, without its
- * random part: here is one node only).
+ * random part: here is one node only). KubeVirt's retryAfterTimestamp is for who reads; what counts is
+ * the host's uptime, which nobody can set.
  */
-void vmstatus_count_failure(json_t *status, const char *vmi_uid, time_t now);
+void vmstatus_count_failure(json_t *status, const char *vmi_uid, time_t now, time_t uptime);
 void vmstatus_clear_failures(json_t *status);
-time_t vmstatus_retry_at(const json_t *status); /* 0: at once */
+time_t vmstatus_retry_at(const json_t *status); /* an uptime; 0: at once */

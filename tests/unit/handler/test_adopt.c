@@ -409,12 +409,23 @@ static void test_unreadable_plan(void **state)
 	assert_gone(f, "Failed", "");
 }
 
-/* No object of that uid any more, and a plan that says nothing: it is undone all the same. */
+/*
+ * No object of that uid any more, and a plan that says nothing: the store was lost. What runs is not ended
+ * for it; what is dead is undone all the same.
+ */
 static void test_no_object(void **state)
 {
 	struct fixture *f = *state;
+	struct lab *l = f->lab;
 
 	start_launcher(f);
+	assert_int_equal(store_pod_put(l->h.store, &f->record, &l->err), 0);
+	assert_int_equal(adopt_all(&l->h, &l->err), -EPROTO);
+	assert_non_null(strstr(l->err.msg, "store.db does not have it"));
+	assert_int_equal(kill(f->qemu.pid, 0), 0);
+	(void)kill(f->launcher, SIGKILL);
+	assert_int_equal(waitpid(f->launcher, NULL, 0), f->launcher);
+	f->launcher = 0;
 	json_decref(f->record.plan);
 	f->record.plan = json_object();
 	adopt(f);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * VirtualMachines: when their VMI is made, made again and ended, by run strategy. The VMI's own life is
- * played by the test; time enters only through the stored retryAfterTimestamp.
+ * played by the test; time enters only through the stored virtpod.io/retryAfterUptime.
  */
 #include "tests/unit/handler/api.h"
 
@@ -274,8 +274,8 @@ static void test_back_off(void **state)
 	assert_int_equal(json_u64(vm, "status.startFailure.consecutiveFailCount", 0), 1);
 	expect_status(a, "CrashLoopBackOff");
 	/* the time has come */
-	(void)json_path_set(vm, "status.startFailure.retryAfterTimestamp",
-			    json_string("2020-01-01T00:00:00Z"));
+	(void)json_object_set_new(json_get(vm, "status.startFailure"),
+				  "virtpod.io/retryAfterUptime", json_integer(1));
 	{
 		const struct kind *k = kind_by_path("kubevirt.io", "v1", "virtualmachines");
 		_cleanup_json_ json_t *old = get(a, VMS "/vm");
@@ -295,7 +295,7 @@ static void test_back_off_times(void **state)
 {
 	static const time_t waits[] = {10, 40, 90, 160, 250, 300, 300};
 	_cleanup_json_ json_t *status = json_object();
-	time_t now = 1800000000;
+	time_t now = 1800000000, uptime = 3;
 
 	(void)state;
 	assert_int_equal(vmstatus_retry_at(status), 0);
@@ -303,9 +303,9 @@ static void test_back_off_times(void **state)
 		char uid[8];
 
 		(void)snprintf(uid, sizeof uid, "%zu", i);
-		vmstatus_count_failure(status, uid, now);
-		vmstatus_count_failure(status, uid, now + 5); /* the same one */
-		assert_int_equal(vmstatus_retry_at(status), now + waits[i]);
+		vmstatus_count_failure(status, uid, now, uptime);
+		vmstatus_count_failure(status, uid, now + 5, uptime + 5); /* the same one */
+		assert_int_equal(vmstatus_retry_at(status), uptime + waits[i]);
 	}
 }
 

@@ -81,6 +81,37 @@ without_records() {
 	no_leftovers "without records: nothing is left"
 }
 
+# The same for a handler: what it can't find in its stores is no reason to end a guest.
+lost_stores() {
+	local db
+	for db in run/runtime.db lib/store.db; do
+		alone
+		mkdir "$WORK/away"
+		mv "$ROOT/$db"* "$WORK/away"
+		OUT=$(timeout $((20 * SLOW)) "$HANDLER" --root "$ROOT" 2>&1 </dev/null)
+		is "without $db: no handler starts" $? 1
+		like "without $db: what to do is said" "$OUT" "$db.*put that file back.*cleanup --force"
+		is "without $db: the VM runs on" "$(qemu_pid $VM)" "$Q"
+		rm -f "$ROOT/$db"*
+		mv "$WORK"/away/* "$ROOT/${db%/*}"
+		rmdir "$WORK/away"
+		adopted "with $db"
+	done
+	alone
+	sqlite3 "$ROOT/run/runtime.db" 'DELETE FROM status' || fatal "no status could be deleted"
+	adopted "without its status"
+}
+
+adopted() { # WHAT
+	local from
+	from=$(($(wc -l <"$WORK/handler.log") + 1))
+	handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+	check "$1: the VM is adopted" wait_line "$WORK/handler.log" "default/$VM: adopted" 30 "$from"
+	check "$1: it is Running" wait_for $VM 'jsonpath={.status.phase}=Running' 30
+	is "$1: it is the same QEMU" "$(qemu_pid $VM)" "$Q"
+	vm_down $VM
+}
+
 # Who comes back after a reboot finds records of processes and groups that are no more: they say
 # nothing, and what is to run is started. Here it is the first handler that was told another boot id.
 rebooted() {
@@ -141,6 +172,7 @@ refused
 forced
 after_a_crash
 without_records
+lost_stores
 rebooted
 killed_test
 pod_stop

@@ -24,9 +24,12 @@ static void check_memory_max(const struct check *c, const char *field)
 			  check_shown(c, field));
 }
 
+#define GUEST_MIN (1 << 20)
+
 static void check_guest(const struct check *c)
 {
 	struct quantity q, request;
+	int64_t bytes;
 
 	check_memory_max(c, "domain.memory.guest");
 	check_memory_max(c, LIMITS "memory");
@@ -41,6 +44,11 @@ static void check_guest(const struct check *c)
 		/* taken from a negative request, it is the request that is reported */
 		check_add(c, CAUSE_INVALID, "domain.memory.guest",
 			  "is '%.60s', must be more than nothing",
+			  check_shown(c, "domain.memory.guest"));
+	} else if (quantity_value(&q, &bytes) == 0 && bytes > 0 && bytes < GUEST_MIN) {
+		/* KubeVirt takes it, and QEMU has no use for it */
+		check_add(c, CAUSE_INVALID, "domain.memory.guest",
+			  "is '%.60s', less than a mebibyte: that is 'Mi'; 'm' is a thousandth",
 			  check_shown(c, "domain.memory.guest"));
 	}
 }

@@ -118,12 +118,13 @@ static void exec_handler(const char *exe, char *const argv[], char *const env[],
 	_exit(EXIT_NOEXEC);
 }
 
-/* The last line of what the log has from `from` on. */
+/* The last line of what the log has from `from` on, without its time and whose it is. */
 static void last_words(const struct paths *p, off_t from, char ret[static LAST_WORDS + 1])
 {
 	_cleanup_fd_ int fd = openat(p->run_fd, "handler.log", O_RDONLY | O_CLOEXEC);
 	off_t end = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
-	char text[LAST_WORDS + 1], *line;
+	static const char ident[] = "virt-handler: ";
+	char text[LAST_WORDS + 1], *line, *own;
 	ssize_t n;
 
 	if (end - from > LAST_WORDS)
@@ -133,7 +134,9 @@ static void last_words(const struct paths *p, off_t from, char ret[static LAST_W
 		n--;
 	text[n > 0 ? n : 0] = 0;
 	line = strrchr(text, '\n');
-	(void)strcpy(ret, line ? line + 1 : text);
+	line = line ? line + 1 : text;
+	own = strstr(line, ident);
+	(void)strcpy(ret, own ? own + strlen(ident) : line);
 }
 
 /* How a child ended that left no words. */

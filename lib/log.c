@@ -5,20 +5,34 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char *log_ident = "virtpod";
 static enum log_level log_max = LOG_LEVEL_INFO;
-static int log_journal;
+static bool log_journal, log_times;
 
 void log_open(const char *ident, enum log_level max)
 {
+	struct stat st;
+
 	log_ident = ident;
 	log_max = max;
 	log_journal = getenv("JOURNAL_STREAM") != NULL;
+	log_times = fstat(STDERR_FILENO, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static int time_prefix(char *to, size_t size)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+
+	return gmtime_r(&now, &tm) ? (int)strftime(to, size, "%Y-%m-%dT%H:%M:%SZ ", &tm) : 0;
 }
 
 void log_write(enum log_level level, const char *fmt, ...)
@@ -32,7 +46,9 @@ void log_write(enum log_level level, const char *fmt, ...)
 
 	if (level > log_max)
 		return;
-	n = snprintf(line, sizeof line, "%s%s: ", log_journal ? priority[level] : "", log_ident);
+	n = log_times ? time_prefix(line, sizeof line) : 0;
+	n += snprintf(line + n, sizeof line - (size_t)n, "%s%s: ",
+		      log_journal ? priority[level] : "", log_ident);
 	va_start(ap, fmt);
 	(void)vsnprintf(line + n, sizeof line - (size_t)n - 1, fmt, ap);
 	va_end(ap);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Log lines to stderr, one per event, with the journal's "<n>" prefix when stderr is the journal. */
+/*
+ * Log lines to stderr, one per event: with the journal's "<n>" prefix when it is the journal, with the time
+ * when it is a file, which has none of its own.
+ */
 #pragma once
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };

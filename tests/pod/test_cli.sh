@@ -117,7 +117,7 @@ broken_start() {
 	mkdir -p "$other/run/runtime.db" "$other/lib"
 	ERR=$("$BUILD/virtpod" --root "$other" get vmi 2>&1)
 	is "a handler that can't start: exit status" $? 4
-	like "a handler that can't start: its last words" "$ERR" 'virtpod: virt-handler could not start: virt-handler: .*/run/runtime\.db: '
+	like "a handler that can't start: its last words" "$ERR" 'virtpod: virt-handler could not start: .*/run/runtime\.db: '
 	is "a handler that can't start: one line" "$(lines "$ERR")" 1
 }
 

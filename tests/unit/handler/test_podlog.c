@@ -119,6 +119,9 @@ static void test_tail(void **state)
 	struct client *c;
 
 	(void)fd_close(make(f, /* live= */ false, "console.log", "a\nb\nc\n"));
+	c = ask(f, "?tailLines=0", 200);
+	expect(c, NULL);
+	client_close(c);
 	c = ask(f, "?tailLines=2", 200);
 	expect(c, "b");
 	expect(c, "c");

@@ -363,6 +363,26 @@ int store_cpus_free(struct store *s, const char *uid, struct err *err)
 	return sql_run(s->runtime, err, "DELETE FROM cpus WHERE uid = ?", "s", uid);
 }
 
+/* Roles come in their order and without a gap. */
+static bool add_cpu(struct cpu_assignment *held, int64_t cpu, int64_t role)
+{
+	if (cpu < 0 || cpu >= CPU_SETSIZE)
+		return false;
+	CPU_SET((int)cpu, &held->all);
+	if (role == ROLE_EMULATOR) {
+		CPU_SET((int)cpu, &held->emulator);
+		return true;
+	}
+	if (role == ROLE_IO - (int64_t)held->n_io && held->n_io < CPU_MAX_IO) {
+		held->io[held->n_io++] = (int)cpu;
+		return true;
+	}
+	if (role != held->n_vcpus || held->n_vcpus == CPU_MAX_VCPUS)
+		return false;
+	held->vcpu[held->n_vcpus++] = (int)cpu;
+	return true;
+}
+
 int store_cpus_of(struct store *s, const char *uid, struct cpu_assignment *ret, struct err *err)
 {
 	_cleanup_stmt_ sqlite3_stmt *q = NULL;
@@ -373,17 +393,9 @@ int store_cpus_of(struct store *s, const char *uid, struct cpu_assignment *ret, 
 
 	if (r < 0)
 		return r;
-	while ((r = sql_row(q, err)) > 0) {
-		int cpu = sqlite3_column_int(q, 0), role = sqlite3_column_int(q, 1);
-
-		CPU_SET(cpu, &held.all);
-		if (role == ROLE_EMULATOR)
-			CPU_SET(cpu, &held.emulator);
-		else if (role <= ROLE_IO)
-			held.io[held.n_io++] = cpu;
-		else
-			held.vcpu[held.n_vcpus++] = cpu;
-	}
+	while ((r = sql_row(q, err)) > 0)
+		if (!add_cpu(&held, sqlite3_column_int64(q, 0), sqlite3_column_int64(q, 1)))
+			return sql_damaged(s->runtime, err, "CPUs that nobody can hold");
 	if (r == 0)
 		*ret = held;
 	return r;

@@ -179,6 +179,46 @@ static void test_orphaned_cpus(void **state)
 	assert_int_equal(held.n_vcpus, 0);
 }
 
+static void run_sql(const char *dir, const char *name, const char *sql)
+{
+	_cleanup_free_ char *path = xasprintf("%s/%s", dir, name);
+	sqlite3 *db = NULL;
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+#define MANY(role)                                                                                 \
+	"WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 600)"            \
+	" INSERT INTO cpus SELECT i, 'u1', " role " FROM n"
+
+/* Rows that lie: nothing is written beyond what a VM can have. */
+static void test_impossible_cpus(void **state)
+{
+	static const char *const rows[] = {
+		MANY("i"),
+		MANY("-2 - i"),
+		"INSERT INTO cpus VALUES (1024, 'u1', 0)",
+		"INSERT INTO cpus VALUES (-1, 'u1', 0)",
+		"INSERT INTO cpus VALUES (4294967299, 'u1', 0)",
+		"INSERT INTO cpus VALUES (3, 'u1', 1)",
+		"INSERT INTO cpus VALUES (3, 'u1', -3)",
+		"INSERT INTO cpus VALUES (3, 'u1', 4294967296)",
+	};
+	struct fixture *f = *state;
+	struct cpu_assignment held;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		run_sql(f->paths.run, "runtime.db", rows[i]);
+		err_clear(&f->err);
+		if (store_cpus_of(f->store, "u1", &held, &f->err) != -EBADMSG)
+			fail_msg("%s", rows[i]);
+		assert_non_null(strstr(f->err.msg, "runtime.db: damaged"));
+		assert_int_equal(store_cpus_free(f->store, "u1", &f->err), 0);
+	}
+}
+
 /* Every thousandth deletion reserves versions, too: what is absent is absent then as ever. */
 static void test_delete_absent(void **state)
 {
@@ -229,11 +269,9 @@ static void test_unreadable(void **state)
 static void test_reboot(void **state)
 {
 	struct fixture *f = *state;
-	_cleanup_free_ char *file = xasprintf("%s/runtime.db", f->paths.run);
 	_cleanup_json_ json_t *status = json_object(), *got = NULL, *object = NULL;
 	_cleanup_json_ json_t *event = json_pack("{s:{}}", "metadata");
 	const struct store_event row = {.ns = "a", .name = "e", .uid = "u1"};
-	sqlite3 *db = NULL;
 
 	put(f, "a", "one");
 	assert_int_equal(store_status_put(f->store, "u1", status, &f->err), 0);
@@ -243,10 +281,7 @@ static void test_reboot(void **state)
 	assert_int_equal(store_event_get(f->store, "a", "e", NULL, &got, &f->err), 0);
 	json_decref(TAKE_PTR(got));
 	store_close(f->store);
-	assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, "UPDATE boot SET id = 'before'", NULL, NULL, NULL),
-			 SQLITE_OK);
-	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+	run_sql(f->paths.run, "runtime.db", "UPDATE boot SET id = 'before'");
 	open_store(f);
 	assert_int_equal(store_status_get(f->store, "u1", &got, &f->err), -ENOENT);
 	assert_int_equal(store_event_get(f->store, "a", "e", NULL, &got, &f->err), -ENOENT);
@@ -312,13 +347,9 @@ static void copy_as_it_is(const struct fixture *f, struct fixture *to, const cha
 /* Somebody else looks: beside the handler, after its end, after it was killed; and leaves no file. */
 static void set_format(const char *dir, const char *name, int format)
 {
-	_cleanup_free_ char *path = xasprintf("%s/%s", dir, name);
 	_cleanup_free_ char *set = xasprintf("PRAGMA user_version = %d", format);
-	sqlite3 *db = NULL;
 
-	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, set, NULL, NULL, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+	run_sql(dir, name, set);
 }
 
 /* A file of a version that stores otherwise is not touched, and its user is told which one to use. */
@@ -460,6 +491,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_versions, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_pods_and_cpus, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_orphaned_cpus, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_impossible_cpus, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_delete_absent, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unreadable, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reboot, setup, teardown),

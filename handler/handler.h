@@ -64,7 +64,7 @@ void handler_close(struct handler *h);
 
 /*
  * End and remove everything of a root that no handler serves, or will: the same undo as a start of a
- * handler, without one. Needs no QEMU. -EBUSY: a handler serves it, or, without force, a VM of it runs.
+ * handler, without one. Needs no QEMU. -ENOENT: no such root, and none is made. -EBUSY: a handler serves it, or, without force, a VM of it runs.
  */
 int handler_clean(const char *root, bool force, struct err *err);
 

@@ -38,11 +38,13 @@ static const struct {
 
 /* --- the launcher's words ---------------------------------------------------------------------- */
 
-static void log_line(struct pod *pod, const char *line)
+/* Whoever reads the file has a terminal. */
+static void log_line(struct pod *pod, char *line)
 {
 	_cleanup_free_ char *text = NULL;
 	char now[TIME_TEXT];
 
+	str_line(line, ' ');
 	if (pod->log_lines < LINES_IN_OURS)
 		log_info("%s/%s: %s", pod->record.ns, pod->record.name, line);
 	else if (pod->log_lines == LINES_IN_OURS)
@@ -91,7 +93,7 @@ static int on_log(sd_event_source *source, int fd, uint32_t revents, void *userd
 		return 0;
 	}
 	for (ssize_t i = 0; i < n; i++)
-		if (to[i] != '\n' && ((unsigned char)to[i] < ' ' || to[i] == 0x7f))
+		if (!to[i]) /* lines become texts */
 			to[i] = ' ';
 	pod->log_part_len += (size_t)n;
 	take_lines(pod);

@@ -13,16 +13,9 @@
 
 json_t *procfs_text(const char *text)
 {
-	json_t *json = json_string(text);
-	_cleanup_free_ char *copy = NULL;
+	_cleanup_free_ char *copy = xstrdup(text);
 
-	if (json && !strpbrk(text, "\001\002\003\004\005\006\a\b\t\n\v\f\r\033\177"))
-		return json;
-	json_decref(json);
-	copy = xstrdup(text);
-	for (char *p = copy; *p; p++)
-		if (!isprint((unsigned char)*p))
-			*p = '?';
+	str_line(copy, '?');
 	return json_string(copy);
 }
 

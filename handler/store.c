@@ -124,6 +124,11 @@ int store_open_to_read(const struct paths *paths, struct store **ret, struct err
 	return 0;
 }
 
+bool store_overtaken(const struct store *s)
+{
+	return sql_overtaken(s->objects);
+}
+
 void store_close(struct store *s)
 {
 	if (!s)

@@ -27,6 +27,9 @@ void store_close(struct store *s);
  */
 int store_open_to_read(const struct paths *paths, struct store **ret, struct err *err);
 
+/* Asked after reading: did a handler come meanwhile? Then nothing that was read, or failed, counts. */
+bool store_overtaken(const struct store *s);
+
 /* Objects. `kind` is the plural with its group ("virtualmachineinstances.kubevirt.io"); ns "" when
  * cluster-wide. Bodies hold no status but a guest's end: status is kept apart, by uid, and joined.
  * store_put gives the body metadata.resourceVersion (a counter of the whole store, never reused). */

@@ -395,6 +395,40 @@ static void test_to_read(void **state)
 	reads(f, 2);
 }
 
+static struct store *open_alone(struct fixture *f)
+{
+	const struct timespec long_ago[] = {{.tv_sec = 1}, {.tv_sec = 1}};
+	struct store *s = NULL;
+
+	store_close(TAKE_PTR(f->store));
+	assert_int_equal(utimensat(f->paths.lib_fd, "store.db", long_ago, 0), 0);
+	assert_int_equal(store_open_to_read(&f->paths, &s, &f->err), 0);
+	assert_false(store_overtaken(s));
+	return s;
+}
+
+/* A handler comes while somebody reads what nobody had open; it may have gone again, too. */
+static void test_overtaken(void **state)
+{
+	struct fixture *f = *state;
+	struct store *s;
+
+	put(f, "a", "one");
+	s = open_alone(f);
+	open_store(f);
+	assert_true(store_overtaken(s));
+	store_close(s);
+	assert_int_equal(store_open_to_read(&f->paths, &s, &f->err), 0);
+	put(f, "a", "two"); /* beside it there are locks */
+	assert_false(store_overtaken(s));
+	store_close(s);
+	s = open_alone(f);
+	open_store(f);
+	store_close(TAKE_PTR(f->store));
+	assert_true(store_overtaken(s));
+	store_close(s);
+}
+
 /* --- a store that was cut ---------------------------------------------------------------------- */
 
 static void copy_cut(const char *from, const char *to, size_t len)
@@ -498,6 +532,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other_format, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_to_read, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_overtaken, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cut, setup, teardown),
 	};
 

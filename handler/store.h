@@ -42,8 +42,9 @@ int store_delete(struct store *s, const char *kind, const char *ns, const char *
 /* All of a kind in name order, ns NULL: of every namespace; *ret_array is the caller's. */
 int store_list(struct store *s, const char *kind, const char *ns, json_t **ret_array,
 	       struct err *err);
-uint64_t store_version(struct store *s);      /* the counter now */
-uint64_t store_next_version(struct store *s); /* a status change counts, too */
+uint64_t store_version(struct store *s); /* the counter now */
+/* A status change counts, too. 0: none can be given now, as it could not be kept from being given again. */
+uint64_t store_next_version(struct store *s, struct err *err);
 
 /* Runtime: status of an object by uid; NULL body removes. */
 int store_status_put(struct store *s, const char *uid, const json_t *status, struct err *err);
@@ -86,7 +87,7 @@ struct store_event_bounds {
 	int64_t since, of_object, of_all;
 };
 
-/* As store_put: the body gets the next resourceVersion, and is the newest one now. */
+/* As store_put: the body gets the next resourceVersion, and is the newest one now; without one it is not put. */
 int store_event_put(struct store *s, const struct store_event *e, json_t *body, struct err *err);
 int store_event_get(struct store *s, const char *ns, const char *name, int64_t *ret_last,
 		    json_t **ret, struct err *err); /* ret_last may be NULL; -ENOENT when absent */

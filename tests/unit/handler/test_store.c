@@ -91,7 +91,7 @@ static void test_versions(void **state)
 	uint64_t last = put(f, "a", "one");
 
 	for (int i = 0; i < 2500; i++) {
-		uint64_t v = store_next_version(f->store);
+		uint64_t v = store_next_version(f->store, &f->err);
 
 		assert_true(v > last);
 		last = v;
@@ -104,6 +104,39 @@ static void test_versions(void **state)
 		}
 	}
 	assert_true(put(f, "a", "two") > last);
+}
+
+/* No block can be reserved: nothing is given that might be given again, and it goes on where it can. */
+static void test_no_versions(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_free_ char *path = xasprintf("%s/store.db", f->paths.lib);
+	_cleanup_json_ json_t *event = json_pack("{s:{}}", "metadata"), *got = NULL;
+	const struct store_event row = {.ns = "a", .name = "e", .uid = "u1"};
+	uint64_t v, last = put(f, "a", "one");
+	struct store *lost = f->store;
+	sqlite3 *db = NULL;
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	while ((v = store_next_version(f->store, &f->err)))
+		last = v;
+	assert_int_equal(f->err.code, -EBUSY);
+	assert_int_equal(store_version(f->store), last);
+	err_clear(&f->err);
+	assert_int_equal(store_event_put(f->store, &row, event, &f->err), -EBUSY);
+	err_clear(&f->err);
+	assert_int_equal(store_event_get(f->store, "a", "e", NULL, &got, &f->err), -ENOENT);
+	err_clear(&f->err);
+	assert_int_equal(store_delete(f->store, KIND, "a", "one", &f->err), -EBUSY);
+	err_clear(&f->err);
+	assert_int_equal(store_version(f->store), last);
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+	open_store(f); /* as after kill -9 */
+	assert_true(store_next_version(f->store, &f->err) > last);
+	store_close(lost);
+	v = put(f, "a", "two");
+	assert_int_equal(store_next_version(f->store, &f->err), v + 1);
 }
 
 static void test_pods_and_cpus(void **state)
@@ -523,6 +556,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_objects, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_versions, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_versions, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_pods_and_cpus, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_orphaned_cpus, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_impossible_cpus, setup, teardown),

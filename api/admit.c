@@ -47,6 +47,7 @@ static void fill_in(json_t *obj, const struct kind *kind, const char *namespace)
 	char version[64];
 
 	object_drop_nulls(obj);
+	object_unmark(obj);
 	kind_api_version(kind, version, sizeof(version));
 	(void)json_object_set_new(obj, "apiVersion", json_string(version));
 	if (kind->namespaced && !json_get(obj, "metadata.namespace"))

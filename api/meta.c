@@ -4,6 +4,7 @@
 #include <string.h>
 #include <systemd/sd-id128.h>
 
+#include "lib/json.h"
 #include "lib/util.h"
 
 static const char *metadata_text(const json_t *obj, const char *key)
@@ -38,6 +39,22 @@ const char *object_annotation(const json_t *obj, const char *key)
 		json_object_get(json_object_get(obj, "metadata"), "annotations");
 
 	return json_string_value(json_object_get(annotations, key));
+}
+
+static void unmark(json_t *meta)
+{
+	json_t *annotations = json_object_get(meta, "annotations");
+	bool had = json_object_del(annotations, ANNOTATION_MANIFEST) == 0;
+
+	had |= json_object_del(annotations, ANNOTATION_MANIFEST_HASH) == 0;
+	if (had && !json_object_size(annotations)) /* as if nobody had said anything */
+		(void)json_object_del(meta, "annotations");
+}
+
+void object_unmark(json_t *obj)
+{
+	unmark(json_object_get(obj, "metadata"));
+	unmark(json_get(obj, "spec.template.metadata"));
 }
 
 char *uid_new(char buf[static UUID_TEXT])

@@ -15,6 +15,14 @@ const char *object_uid(const json_t *obj);
 /* NULL when absent. */
 const char *object_annotation(const json_t *obj, const char *key);
 
+/*
+ * By these the handler knows what its static manifests made, the file and the hash of what it says. They
+ * are nobody else's to set: whatever is admitted has lost them.
+ */
+#define ANNOTATION_MANIFEST	 "virtpod.io/manifest"
+#define ANNOTATION_MANIFEST_HASH "virtpod.io/manifest-hash"
+void object_unmark(json_t *obj);
+
 char *uid_new(char buf[static UUID_TEXT]); /* random UUID */
 
 /* UTC, RFC 3339, whole seconds, as Kubernetes writes times. */

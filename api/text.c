@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/cpus.h"
+#include "lib/util.h"
 
 #define LABEL_MAX 63 /* bytes of a DNS label */
 
@@ -31,13 +32,10 @@ static bool is_name(const char *s, size_t len, bool label)
 
 static bool is_line(const char *s, size_t max)
 {
-	size_t len = strlen(s);
+	_cleanup_free_ char *clean = xstrdup(s);
 
-	for (size_t i = 0; i < len; i++) {
-		if ((unsigned char)s[i] < ' ' || s[i] == 0x7f)
-			return false;
-	}
-	return len <= max;
+	str_line(clean, '?');
+	return strlen(s) <= max && str_eq(s, clean);
 }
 
 static bool is_path(const char *s)

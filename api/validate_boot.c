@@ -125,9 +125,6 @@ static void check_ours(const struct check *c, const char *key, const char *value
 				  "net=off leaves the pod in the host's network, where its "
 				  "interfaces "
 				  "can't be wired: take the interfaces away, or net=off");
-	} else if (!strcmp(key, "virtpod.io/manifest") ||
-		   !strcmp(key, "virtpod.io/manifest-hash")) {
-		return; /* the handler's marks on what a file made: whoever copies them joins that */
 	} else if (strcmp(key, "virtpod.io/exclusivity") != 0) {
 		cause_add(
 			c->causes, CAUSE_INVALID, field,

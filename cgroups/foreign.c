@@ -50,12 +50,11 @@ static int look_at_pod(int top, const char *pod, bool v2, const cpu_set_t *cpus,
 static int look_at_top(int hierarchy, const char *name, bool v2, const cpu_set_t *cpus,
 		       struct foreign_task *ret)
 {
-	int fd = openat(hierarchy, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *dir = NULL;
 	struct dirent *de;
-	int r = 0;
+	int r = dir_open_at(hierarchy, name, &dir);
 
-	if (!dir)
+	if (r == -ENOENT)
 		return 0; /* its last pod has gone meanwhile */
 	while (r == 0 && (de = readdir(dir)))
 		if (str_after(de->d_name, "pod-"))
@@ -68,18 +67,10 @@ int foreign_find(const struct tree *t, const cpu_set_t *cpus, struct foreign_tas
 {
 	_cleanup_dir_ DIR *dir = NULL;
 	struct dirent *de;
-	int fd, r = 0;
+	int r = dir_open_at(t->fd[t->v2 ? HIER_UNIFIED : HIER_CPUSET], ".", &dir);
 
-	fd = openat(t->fd[t->v2 ? HIER_UNIFIED : HIER_CPUSET], ".",
-		    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir) {
-		r = -errno;
-		(void)fd_close(fd);
-		return err_errno(err, r, "cgroup: cpuset");
-	}
 	while (r == 0 && (de = readdir(dir)))
 		if (is_foreign_top(t, de->d_name))
 			r = look_at_top(dirfd(dir), de->d_name, t->v2, cpus, ret);
-	return r;
+	return r < 0 ? err_errno(err, r, "cgroup: cpuset") : r;
 }

@@ -122,18 +122,15 @@ int group_make(const struct group *g, struct err *err)
 
 static int read_names(int fd_consume, char ***ret)
 {
-	_cleanup_dir_ DIR *dir = fdopendir(fd_consume);
-	char **names = xcalloc(1, sizeof *names);
+	_cleanup_dir_ DIR *dir = NULL;
+	char **names;
 	struct dirent *de;
 	size_t n = 0;
-	int r;
+	int r = dir_open_fd(fd_consume, &dir);
 
-	if (!dir) {
-		r = -errno;
-		(void)fd_close(fd_consume);
-		free(names);
+	if (r < 0)
 		return r;
-	}
+	names = xcalloc(1, sizeof *names);
 	while ((errno = 0, de = readdir(dir))) {
 		if (de->d_type != DT_DIR || de->d_name[0] == '.')
 			continue;

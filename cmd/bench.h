@@ -14,6 +14,7 @@
 #include "handler/handler.h"
 
 #include <jansson.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -66,6 +67,18 @@ bool bench_stopped(struct bench *b);
 /* bench_world.c: the root, the handler, and their end. -ECANCELED: a signal came. */
 int bench_open(struct bench *b, const struct cli *cli, const struct texts *files, struct err *err);
 void bench_close(struct bench *b);
+
+/* Which process serves b->client now: one on demand ends when it is idle, and the next call starts another. */
+int bench_find_handler(struct bench *b, struct err *err);
+
+/*
+ * bench_wait.c: fd is ready, or a child has ended; -ETIMEDOUT when it is not, -ECANCELED when a signal came,
+ * and such a child is killed and reaped.
+ */
+#define BENCH_ANSWER_MS 30000
+int bench_ready(struct bench *b, int fd, int ms, const char *what, struct err *err);
+int bench_wait(struct bench *b, int pidfd, int ms, const char *what, siginfo_t *ret,
+	       struct err *err);
 
 /* bench_vm.c: one VM of the handler; `name` instead of the manifest's. */
 int bench_vm_start(struct bench *b, const char *name, json_t **ret_vmi, uint64_t *ret_began,

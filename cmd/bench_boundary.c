@@ -24,15 +24,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-#define ANSWER_MS 30000
 
 struct boundary {
 	struct bench *b;
@@ -152,18 +148,19 @@ static int spawn(struct boundary *p, int netns, int channel, int listener, int *
 }
 
 /* One request; must_work: its reply must be there and say yes. */
-static int request(int channel, json_t *msg_consume, int fd, bool must_work, struct err *err)
+static int request(struct boundary *p, int channel, json_t *msg_consume, int fd, bool must_work,
+		   struct err *err)
 {
 	_cleanup_json_ json_t *msg = msg_consume, *reply = NULL;
-	struct pollfd ready = {.fd = channel, .events = POLLIN};
 	int fds[SOCK_MAX_FDS];
 	size_t n;
 	int r = wire_send(channel, msg, &fd, 1, err);
 
 	if (r < 0 || !must_work)
 		return r;
-	if (poll(&ready, 1, ANSWER_MS) <= 0)
-		return err_set(err, -ETIMEDOUT, "virt-launcher does not answer");
+	r = bench_ready(p->b, channel, BENCH_ANSWER_MS, "virt-launcher's answer", err);
+	if (r < 0)
+		return r;
 	r = wire_recv(channel, &reply, fds, SOCK_MAX_FDS, &n, err);
 	if (r < 0)
 		return r;
@@ -182,7 +179,7 @@ static int drive(struct boundary *p, int channel, struct err *err)
 
 	if (r < 0)
 		return r;
-	r = request(channel,
+	r = request(p, channel,
 		    json_pack("{s:i, s:s, s:s, s:o, s:s, s:s, s:[s]}", "id", 1, "request", "enter",
 			      "version", VIRTPOD_VERSION, "sandbox",
 			      sandbox_layers_to_json(&sandbox_layers_all), "hostname", "bench",
@@ -190,21 +187,19 @@ static int drive(struct boundary *p, int channel, struct err *err)
 		    dev, /* must_work= */ true, err);
 	/* the program ends before it could open QMP: the reply says so, or does not come */
 	return r < 0 ? r
-		     : request(channel,
+		     : request(p, channel,
 			       json_pack("{s:i, s:s, s:O, s:s, s:[s]}", "id", 2, "request", "start",
 					 "plan", p->plan, "qemu", p->program, "fds", "outcome"),
 			       p->outcome, /* must_work= */ false, err);
 }
 
-static int wait_end(int pidfd, struct err *err)
+static int wait_end(struct boundary *p, int pidfd, struct err *err)
 {
-	struct pollfd ended = {.fd = pidfd, .events = POLLIN};
-	siginfo_t info = {0};
+	siginfo_t info;
+	int r = bench_wait(p->b, pidfd, BENCH_ANSWER_MS, "virt-launcher's end", &info, err);
 
-	if (poll(&ended, 1, ANSWER_MS) <= 0)
-		return err_set(err, -ETIMEDOUT, "virt-launcher does not end");
-	if (waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED) < 0)
-		return err_errno(err, -errno, "waiting for virt-launcher");
+	if (r < 0)
+		return r;
 	return info.si_code == CLD_EXITED && info.si_status == 0
 		       ? 0
 		       : err_set(err, -EIO, "virt-launcher ended with %d", info.si_status);
@@ -229,7 +224,7 @@ static int run_pod(struct boundary *p, int netns, struct err *err)
 	r = drive(p, ours, err);
 	if (r < 0)
 		ours = fd_close(ours); /* it ends by itself then */
-	return wait_end(pidfd, err) < 0 ? err->code : r;
+	return wait_end(p, pidfd, err) < 0 ? err->code : r;
 }
 
 static int one_round(struct boundary *p, struct err *err)
@@ -254,6 +249,8 @@ static int one_round(struct boundary *p, struct err *err)
 		r = run_pod(p, netns, err);
 	ended = bench_now();
 	netns = fd_close(netns);
+	if (r < 0) /* whatever a launcher that had to be killed has left */
+		(void)cgroup_pod_kill(p->cgroups, p->uid, NULL);
 	(void)netns_destroy(p->netns_dir, p->uid, &undo);
 	(void)cgroup_pod_destroy(p->cgroups, p->uid, &undo);
 	undone = bench_now();
@@ -296,7 +293,7 @@ static int namespaces_alone(struct boundary *p, struct err *err)
 	if (r == 0)
 		r = sandbox_spawn(&how, &pid, &pidfd, err);
 	if (r == 0)
-		r = wait_end(pidfd, err);
+		r = wait_end(p, pidfd, err);
 	ended = bench_now();
 	netns = fd_close(netns);
 	(void)netns_destroy(p->netns_dir, p->uid, r < 0 ? NULL : err);

@@ -35,19 +35,24 @@ static void become_crun(int dir, int log, char *const *argv)
 }
 
 /* crun's exit status, or 127 when there is none. */
-static int run_crun(int dir, int log, char *const *argv, uint64_t *ret_us, struct err *err)
+static int run_crun(struct bench *b, int dir, int log, char *const *argv, uint64_t *ret_us,
+		    struct err *err)
 {
 	uint64_t began = bench_now();
 	_cleanup_fd_ int pidfd = -1;
-	siginfo_t info = {0};
+	siginfo_t info;
 	pid_t pid = child_fork(&pidfd);
+	int r;
 
 	if (pid == 0) {
 		become_crun(dir, log, argv);
 		_exit(127);
 	}
-	if (pid < 0 || waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED) < 0)
-		return err_errno(err, pid < 0 ? pid : -errno, "crun");
+	if (pid < 0)
+		return err_errno(err, pid, "crun");
+	r = bench_wait(b, pidfd, BENCH_ANSWER_MS, "crun", &info, err);
+	if (r < 0)
+		return r;
 	*ret_us = bench_now() - began;
 	return info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
 }
@@ -114,7 +119,7 @@ static int measure(struct bench *b, int dir, int log, size_t rounds, struct err 
 	char *run[] = {(char[]){"crun"}, (char[]){"--root"},	    (char[]){"state"},
 		       (char[]){"run"},	 (char[]){"virtpod-bench"}, NULL};
 	uint64_t us;
-	int r = run_crun(dir, log, spec, &us, err);
+	int r = run_crun(b, dir, log, spec, &us, err);
 
 	if (r > 0)
 		not_possible(b, dir, "crun spec", r);
@@ -123,7 +128,7 @@ static int measure(struct bench *b, int dir, int log, size_t rounds, struct err 
 	for (size_t i = 0; r == 0 && i < rounds; i++) {
 		if (bench_stopped(b))
 			return -ECANCELED;
-		r = run_crun(dir, log, run, &us, err);
+		r = run_crun(b, dir, log, run, &us, err);
 		if (r > 0)
 			not_possible(b, dir, "crun run", r);
 		if (r == 0)

@@ -100,6 +100,8 @@ int bench_memory(struct bench *b, struct err *err)
 		return 0;
 	r = bring_up(b, &up, err);
 	if (r == 0)
+		r = bench_find_handler(b, err);
+	if (r == 0)
 		r = read_rollup(b->handler_pid, /* clean_too= */ false, &bytes, err);
 	if (r == 0)
 		samples_add(&b->handler, bytes);

@@ -192,8 +192,8 @@ static int apply_configuration(struct bench *b, struct err *err)
 	return r;
 }
 
-/* The handler that client_open has started is our child: who answers on its socket. */
-static int find_handler(struct bench *b, struct err *err)
+/* The handler that the client has started is our child: who answers on its socket. */
+int bench_find_handler(struct bench *b, struct err *err)
 {
 	_cleanup_fd_ int fd = -1;
 	struct sock_peer peer;
@@ -203,6 +203,11 @@ static int find_handler(struct bench *b, struct err *err)
 		r = sock_peer(fd, &peer);
 	if (r < 0)
 		return err_errno(err, r, "handler.sock");
+	if (b->handler_pidfd >= 0 && b->handler_pid == peer.pid)
+		return 0;
+	if (b->handler_pidfd >= 0)
+		child_reap(b->handler_pidfd);
+	(void)fd_close(b->handler_pidfd);
 	b->handler_pid = peer.pid;
 	b->handler_pidfd = pidfd_open(peer.pid, 0);
 	return b->handler_pidfd < 0 ? err_errno(err, -errno, "virt-handler") : 0;
@@ -254,7 +259,7 @@ int bench_open(struct bench *b, const struct cli *cli, const struct texts *files
 	if (r == 0)
 		r = client_open(&b->cli, &b->client, err);
 	if (r == 0)
-		r = find_handler(b, err);
+		r = bench_find_handler(b, err);
 	return r < 0 ? r : apply_configuration(b, err);
 }
 

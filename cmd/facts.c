@@ -14,13 +14,6 @@
 
 #define LABEL_WIDTH 17
 
-static void clean(char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
-			*text = '?';
-}
-
 void facts_line(FILE *to, const char *label, const char *fmt, ...)
 {
 	char *text = NULL;
@@ -30,7 +23,7 @@ void facts_line(FILE *to, const char *label, const char *fmt, ...)
 	if (vasprintf(&text, fmt, ap) < 0)
 		abort(); /* out of memory, as lib/util.h has it */
 	va_end(ap);
-	clean(text);
+	str_line(text, '?');
 	(void)fprintf(to, "%-*s %s\n", LABEL_WIDTH, label, text);
 	free(text);
 }
@@ -154,7 +147,7 @@ void facts_yaml(FILE *to, const char *title, const json_t *value)
 
 	(void)fprintf(to, "%s\n", title);
 	for (char *l = strtok_r(text, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) {
-		clean(l);
+		str_line(l, '?');
 		(void)fprintf(to, "  %s\n", l);
 	}
 }

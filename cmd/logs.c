@@ -17,17 +17,18 @@
 struct logs {
 	CURL *curl;
 	bool terminal;
+	struct str_stream cleaned;
 	char *refusal; /* a Status, in place of a log */
 	size_t refusal_len;
 };
 
 /* A guest's words are for programs as they are, for a terminal without what it would obey. */
-static size_t print(const struct logs *l, char *data, size_t n)
+static size_t print(struct logs *l, const char *data, size_t n)
 {
-	for (size_t i = 0; l->terminal && i < n; i++)
-		if (((unsigned char)data[i] < ' ' && !strchr("\n\r\t", data[i])) || data[i] == 0x7f)
-			data[i] = '?';
-	return fwrite(data, 1, n, stdout) == n && fflush(stdout) == 0 ? n : 0;
+	_cleanup_free_ char *clean = l->terminal ? xcalloc(n + STR_STREAM_MORE, 1) : NULL;
+	size_t len = clean ? str_stream(&l->cleaned, data, n, clean) : n;
+
+	return fwrite(clean ? clean : data, 1, len, stdout) == len && fflush(stdout) == 0 ? n : 0;
 }
 
 static size_t on_data(char *data, size_t size, size_t n, void *arg)
@@ -121,7 +122,7 @@ const struct command command_logs = {
 	"  -f, --follow         and what comes, until the VM ends\n"
 	"  --tail N             the last N lines only\n"
 	"\n"
-	"Of a VM that has ended, too, until it is deleted. On a terminal control characters\n"
-	"become '?'.\n",
+	"Of a VM that has ended, too, until it is deleted. On a terminal control characters,\n"
+	"and what is no UTF-8, become '?'.\n",
 	run,
 };

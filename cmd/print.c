@@ -7,6 +7,21 @@
 
 #include <stdio.h>
 
+/* What a terminal would obey stands in strings only, where JSON has another way to write it. */
+static void print_json(const json_t *value)
+{
+	_cleanup_free_ char *text = json_dumps(value, JSON_INDENT(4) | JSON_ENCODE_ANY);
+
+	for (const unsigned char *s = (unsigned char *)text; s && *s; s++)
+		if (*s == 0x7f)
+			(void)fputs("\\u007F", stdout);
+		else if (*s == 0xc2 && s[1] < 0xa0)
+			(void)printf("\\u%04X", *++s);
+		else
+			(void)putchar(*s);
+	(void)putchar('\n');
+}
+
 void print_value(enum output output, const json_t *value)
 {
 	if (output == OUTPUT_YAML) {
@@ -14,8 +29,7 @@ void print_value(enum output output, const json_t *value)
 
 		(void)fputs(text, stdout);
 	} else {
-		(void)json_dumpf(value, stdout, JSON_INDENT(4) | JSON_ENCODE_ANY);
-		(void)fputc('\n', stdout);
+		print_json(value);
 	}
 	(void)fflush(stdout);
 }

@@ -60,9 +60,7 @@ void table_row(struct table *t, const char *const *texts)
 	for (size_t i = 0; i < t->columns; i++) {
 		char *text = xstrdup(texts[i] ? texts[i] : "");
 
-		for (char *c = text; *c; c++)
-			if ((unsigned char)*c < ' ' || *c == 0x7f)
-				*c = '?';
+		str_line(text, '?');
 		if (!t->fixed)
 			table_widen(t, i, text_width(text));
 		t->cells[t->rows * t->columns + i] = text;

@@ -26,6 +26,8 @@ struct call {
 	const char *dry_run;
 	const char *container, *tail_lines;
 	bool watch, follow;
+	/* of a static manifest, which no client can say: its file, and the hash of the object in it */
+	const char *manifest, *manifest_hash;
 };
 
 /* The body, JSON or YAML, as one object; 0, or the HTTP code with a Status in *ret_status. */

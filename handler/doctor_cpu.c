@@ -111,19 +111,22 @@ void doctor_governor(const struct doctor_host *h, struct doctor_finding *f)
 		   "echo performance | tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor");
 }
 
-/* A process of this name, or 0. */
+/* A process of this name, 0, or a negative errno. */
 static long find_process(int root, const char *name)
 {
-	int fd = openat(root, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *dir = NULL;
 	struct dirent *de;
+	int r = dir_open_at(root, "proc", &dir);
 
-	while (dir && (de = readdir(dir))) {
+	if (r < 0)
+		return r;
+	while ((de = readdir(dir))) {
 		char path[NAME_MAX + 16], comm[32];
 
 		(void)snprintf(path, sizeof path, "%s/comm", de->d_name);
 		if (isdigit((unsigned char)de->d_name[0]) &&
-		    file_read_line_at(fd, path, comm, sizeof comm) == 0 && str_eq(comm, name))
+		    file_read_line_at(dirfd(dir), path, comm, sizeof comm) == 0 &&
+		    str_eq(comm, name))
 			return strtol(de->d_name, NULL, 10);
 	}
 	return 0;
@@ -133,7 +136,9 @@ void doctor_irqbalance(const struct doctor_host *h, struct doctor_finding *f)
 {
 	long pid = find_process(h->root, "irqbalance");
 
-	if (pid) {
+	if (pid < 0) {
+		doctor_cant_read(f, "/proc", (int)pid);
+	} else if (pid) {
 		doctor_found(f, DOCTOR_WARNING, "irqbalance runs (pid %ld)", pid);
 		doctor_fix(f, "it may move interrupts to dedicated CPUs",
 			   "systemctl disable --now irqbalance, or name VMs' CPUs in its "

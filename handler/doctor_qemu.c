@@ -47,10 +47,10 @@ void doctor_qemu_machines(const struct doctor_host *h, struct doctor_finding *f)
 		if (str_after(l + 1, "q35 "))
 			q35 = l + 1;
 	}
-	doctor_found(f, q35 ? DOCTOR_OK : DOCTOR_PROBLEM, "%u types; %.*s", n,
-		     q35 ? (int)strcspn(q35, "\n") : 10, q35 ? q35 : "no q35 among them");
-	if (q35)
+	if (q35) {
+		doctor_found(f, DOCTOR_OK, "%u types; %.*s", n, (int)strcspn(q35, "\n"), q35);
 		return;
+	}
 	doctor_found(f, DOCTOR_PROBLEM, "%u types, no q35 among them", n);
 	doctor_fix(f, "VMs that name no other machine.type don't start", INSTALL_QEMU);
 }

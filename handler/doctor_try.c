@@ -31,25 +31,36 @@
 
 static const struct err for_root = {.code = -EACCES, .msg = "for root alone"};
 
+/* False: it is to be read again. */
+static bool read_store(struct doctor_host *h, const struct cpu_topology *cpus)
+{
+	struct store *store = NULL;
+	struct err *err = &h->config_err;
+	int r = store_open_to_read(&h->paths, &store, err);
+	bool counts;
+
+	if (r == -ENOENT) /* nobody has configured anything here */
+		err_clear(err);
+	if (r < 0)
+		return true;
+	h->config_seen = settings_read(store, cpus, &h->cluster, &h->policy, err) == 0;
+	counts = !store_overtaken(store);
+	store_close(store);
+	if (!counts)
+		err_clear(err);
+	return counts;
+}
+
 static void read_config(struct doctor_host *h)
 {
 	struct cpu_topology *cpus = xcalloc(1, sizeof *cpus);
-	struct store *store = NULL;
-	struct err *err = &h->config_err;
-	int r = cpu_topology_load(cpus, err);
+	int r = cpu_topology_load(cpus, &h->config_err);
 
 	CPU_ZERO(&h->online);
 	if (r == 0)
 		cpu_topology_all(cpus, &h->online);
-	if (r == 0 && !h->paths_err.code)
-		r = store_open_to_read(&h->paths, &store, err);
-	if (r == -ENOENT) /* nobody has configured anything here */
-		err_clear(err);
-	if (r == 0 && store) {
-		r = settings_read(store, cpus, &h->cluster, &h->policy, err);
-		h->config_seen = r == 0;
-	}
-	store_close(store);
+	while (r == 0 && !h->paths_err.code && !read_store(h, cpus))
+		; /* with a handler there now it is read as everybody reads it */
 	free(cpus);
 }
 

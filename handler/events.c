@@ -15,17 +15,20 @@
 #define NAME_HEX   16  /* letters of the hash in an event's name */
 #define OBJECT_MAX 236 /* letters of the object's name before it: 253 with both */
 
-/* Of a deleted one the watchers hear, with a version of its own. */
+/* Of a deleted one the watchers hear, with a version of its own: without one it stays for now. */
 static void remove_one(struct handler *h, json_t *event)
 {
 	struct err err = {0};
+	uint64_t next = store_next_version(h->store, NULL);
 	char version[24];
 
+	if (!next)
+		return;
 	if (store_event_delete(h->store, object_namespace(event), object_name(event), &err) < 0) {
 		log_warning("%s", err.msg);
 		return;
 	}
-	(void)snprintf(version, sizeof version, "%" PRIu64, store_next_version(h->store));
+	(void)snprintf(version, sizeof version, "%" PRIu64, next);
 	(void)json_path_set(event, "metadata.resourceVersion", json_string(version));
 	watch_publish(h, "DELETED", EVENT_KIND, event);
 }

@@ -118,8 +118,11 @@ static int open_root(const char *root, struct handler *h, struct err *err)
 int handler_clean(const char *root, bool force, struct err *err)
 {
 	struct handler h;
-	int r = open_root(root, &h, err);
+	int r = paths_check(root, err);
 
+	if (r < 0) /* a slip of the fingers, of which no root is made */
+		return r;
+	r = open_root(root, &h, err);
 	if (r == 0)
 		r = cleanup_all(&h, force, err);
 	handler_close(&h);

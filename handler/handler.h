@@ -42,10 +42,12 @@ struct handler {
 	sd_event_source *reconcile;    /* armed by handler_kick */
 	/* counts what can make a refused start possible: objects changed, CPUs freed */
 	uint64_t changes;
-	unsigned idle_ticks;	/* seconds without work, of an on-demand handler */
-	bool events_lost;	/* the last one was, and that was said */
-	json_t *refused;	/* {uid: {"changes": when its start was refused, "message": why}} */
-	sd_event_source *retry; /* armed while a start is refused (handler/loop.c) */
+	unsigned idle_ticks; /* seconds without work, of an on-demand handler */
+	bool events_lost;    /* the last one was, and that was said */
+	json_t *refused;     /* {uid: {"changes": when its start was refused, "message": why}} */
+	sd_event_source
+		*retry; /* armed while a start is refused or something withheld (handler/loop.c) */
+	bool withheld;	/* a status was not announced: no version could be reserved */
 
 	int lock_fd;		     /* run/handler.lock, held: one handler per root */
 	int launcher_fd;	     /* virt-launcher's executable */
@@ -64,7 +66,7 @@ void handler_close(struct handler *h);
 
 /*
  * End and remove everything of a root that no handler serves, or will: the same undo as a start of a
- * handler, without one. Needs no QEMU. -EBUSY: a handler serves it, or, without force, a VM of it runs.
+ * handler, without one. Needs no QEMU. -ENOENT: no such root, and none is made. -EBUSY: a handler serves it, or, without force, a VM of it runs.
  */
 int handler_clean(const char *root, bool force, struct err *err);
 

@@ -96,11 +96,13 @@ static int add_descendants(struct pid_set *set)
 		_cleanup_dir_ DIR *dir = NULL;
 		struct dirent *de;
 		char path[32];
-		int r = 0;
+		int r;
 
 		(void)snprintf(path, sizeof path, "/proc/%d/task", set->list[i]);
-		dir = opendir(path);
-		while (dir && r == 0 && (de = readdir(dir)))
+		r = dir_open_at(AT_FDCWD, path, &dir);
+		if (r == -ENOENT || r == -ESRCH) /* it has ended */
+			continue;
+		while (r == 0 && (de = readdir(dir)))
 			if (de->d_name[0] != '.')
 				r = add_children(set, set->list[i], de->d_name);
 		if (r < 0)
@@ -126,12 +128,14 @@ int inspect_pids(const struct inspect *in, pid_t **ret_pids, size_t *ret_n, stru
 		r = add(&set, (pid_t)record->pid);
 	if (r == 0)
 		r = add_descendants(&set);
-	if (r < 0) {
+	if (r < 0)
 		free(set.list);
+	if (r == -E2BIG)
 		return err_set(err, r,
 			       "pod %s: more than %d processes or threads: too many to show",
 			       record->uid, PIDS_MAX);
-	}
+	if (r < 0)
+		return err_errno(err, r, "pod %s: its processes", record->uid);
 	if (set.n)
 		qsort(set.list, set.n, sizeof *set.list, by_number);
 	*ret_pids = set.list;

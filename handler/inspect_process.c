@@ -5,6 +5,7 @@
 
 #include "lib/json.h"
 #include "lib/util.h"
+#include "sandbox/procfs.h"
 #include "sandbox/read.h"
 
 #include <dirent.h>
@@ -46,10 +47,7 @@ static json_t *entries(pid_t pid, const char *folder)
 	while (n < ENTRIES_MAX && (de = readdir(dir))) {
 		if (str_eq(de->d_name, ".") || str_eq(de->d_name, ".."))
 			continue;
-		names[n] = json_string(de->d_name);
-		if (!names[n]) /* no UTF-8 */
-			names[n] = json_string("?");
-		n++;
+		names[n++] = procfs_text(de->d_name);
 	}
 	qsort(names, n, sizeof *names, by_text);
 	list = json_array();

@@ -10,6 +10,7 @@
 #include "net/netns.h"
 #include "net/read.h"
 
+#include "lib/file.h"
 #include "lib/json.h"
 #include "lib/log.h"
 #include "lib/util.h"
@@ -60,12 +61,17 @@ static int remove_cgroups(struct handler *h)
 static int each_orphan(struct handler *h, const char *folder,
 		       int (*fn)(struct handler *h, int dirfd, const char *name, struct err *err))
 {
-	int fd = openat(h->paths.run_fd, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *dir = NULL;
 	struct dirent *de;
-	int bad = 0;
+	int bad = 0, r = dir_open_at(h->paths.run_fd, folder, &dir);
 
-	while (dir && (de = readdir(dir))) {
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0) {
+		log_error("leftovers: %s/%s: %s", h->paths.run, folder, strerror(-r));
+		return 1;
+	}
+	while ((de = readdir(dir))) {
 		struct err err = {0};
 
 		if (de->d_name[0] == '.' || pod_find(h, de->d_name))

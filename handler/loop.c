@@ -2,6 +2,7 @@
 #include "handler/loop.h"
 
 #include "handler/manifests.h"
+#include "handler/node.h"
 #include "handler/pod.h"
 #include "handler/podlog.h"
 #include "handler/reconcile.h"
@@ -34,6 +35,8 @@ static enum observed observe(const struct pod *pod)
 	return OBSERVED_UNDOING;
 }
 
+static void try_later(struct handler *h);
+
 static void remove_object(struct handler *h, const json_t *vmi)
 {
 	_cleanup_json_ json_t *object = vmi_join(h, vmi);
@@ -41,9 +44,11 @@ static void remove_object(struct handler *h, const json_t *vmi)
 	char version[24];
 
 	if (store_delete(h->store, VMI_KIND, json_str(vmi, "metadata.namespace"),
-			 json_str(vmi, "metadata.name"), &err) < 0)
-		log_error("%s", err.msg);
-	err_clear(&err);
+			 json_str(vmi, "metadata.name"), &err) < 0) {
+		log_error("%s", err.msg); /* it is still there */
+		try_later(h);
+		return;
+	}
 	if (store_status_put(h->store, json_str(vmi, "metadata.uid"), NULL, &err) < 0)
 		log_error("%s", err.msg);
 	podlog_drop(h, json_str(vmi, "metadata.uid"));
@@ -130,23 +135,46 @@ static int on_slow_retry(sd_event_source *source, uint64_t usec, void *userdata)
 	(void)source;
 	(void)usec;
 	h->retry = sd_event_source_disable_unref(h->retry);
-	if (json_object_size(h->refused))
-		handler_changed(h);
+	if (h->withheld) {
+		h->withheld = false;
+		vmi_publish_withheld(h);
+		node_publish(h);
+	}
+	handler_changed(h);
 	return 0;
 }
 
-void loop_refused(struct handler *h, const char *uid, const char *why)
+static void try_later(struct handler *h)
 {
 	int r = 0;
 
-	(void)json_object_set_new(h->refused, uid,
-				  json_pack("{s:I, s:s%}", "changes", (json_int_t)h->changes,
-					    "message", why, strlen(why)));
 	if (!h->retry)
 		r = sd_event_add_time_relative(h->event, &h->retry, CLOCK_MONOTONIC, RETRY_USEC,
 					       /* accuracy= */ 1000000, on_slow_retry, h);
 	if (r < 0)
 		log_error("retry timer: %s", strerror(-r));
+}
+
+uint64_t loop_version(struct handler *h)
+{
+	struct err err = {0};
+	uint64_t version = store_next_version(h->store, &err);
+
+	if (version)
+		return version;
+	if (!h->withheld)
+		log_error("changes are not announced: no versions can be reserved: %s", err.msg);
+	h->withheld = true;
+	try_later(h);
+	return 0;
+}
+
+void loop_refused(struct handler *h, const char *uid, const char *why)
+{
+	(void)json_object_set_new(h->refused, uid,
+				  json_pack("{s:I, s:s%}", "changes", (json_int_t)h->changes,
+					    "message", why, strlen(why)));
+	try_later(h);
 }
 
 const char *loop_refusal(const struct handler *h, const char *uid)

@@ -14,5 +14,11 @@ void loop_close(struct handler *h);
  */
 void loop_refused(struct handler *h, const char *uid, const char *why);
 
+/*
+ * A version for a status. 0: there is none now; what changed is announced later, when there is (of a VMI:
+ * vmi_publish_withheld; others are compared anew).
+ */
+uint64_t loop_version(struct handler *h);
+
 /* Why its last start was refused, borrowed; NULL when it was not. */
 const char *loop_refusal(const struct handler *h, const char *uid);

@@ -214,15 +214,20 @@ static void tell(struct handler *h, json_t *problems_consume)
 void manifests_reconcile(struct handler *h)
 {
 	struct manifests *m = h->manifests;
+	_cleanup_json_ json_t *refused = NULL;
 	json_t *problems;
+	bool any;
 
 	if (!m)
 		return;
+	refused = json_object();
 	problems = json_deep_copy(m->unread);
-	for (size_t i = 0; i < m->wanted.n; i++)
-		manifests_apply(h, &m->wanted.items[i], problems);
-	if (m->stale)
-		m->stale = !manifests_remove_stale(h, &m->wanted, m->bad, problems);
+	manifests_apply(h, &m->wanted, refused, problems);
+	any = json_object_size(refused) > 0;
+	(void)json_object_update(refused, m->bad);
+	/* what such a file made before stays, and is looked at again */
+	if (m->stale || any)
+		m->stale = !manifests_remove_stale(h, &m->wanted, refused, problems) || any;
 	tell(h, problems);
 }
 

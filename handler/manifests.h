@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Static manifests, as a kubelet has static pods: what the files of one folder say is to be. A file counts
- * as a whole: with one error in it nothing of it is applied, and what an earlier version of it made stays.
- * Objects made here carry virtpod.io/manifest (the file) and virtpod.io/manifest-hash (of the object as it
- * was written); others are never touched. Level-triggered: an object that somebody deletes is made again.
+ * as a whole: with one error in it, or one object that is refused, nothing of it is applied, and what an
+ * earlier version of it made stays. Objects made here carry virtpod.io/manifest (the file) and
+ * virtpod.io/manifest-hash (of the object as it was written); others are never touched. Level-triggered: an object that somebody deletes is made again.
  */
 #pragma once
 

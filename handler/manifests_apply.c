@@ -13,9 +13,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define ANNOTATION_FILE "virtpod.io/manifest"
-#define ANNOTATION_HASH "virtpod.io/manifest-hash"
-
 __attribute__((format(printf, 2, 3))) static void problem(json_t *problems, const char *fmt, ...)
 {
 	char *text = NULL;
@@ -46,23 +43,6 @@ static void hash_of(const json_t *object, char ret[static SHA256_HEX])
 	(void)sha256_hex(text, ret);
 }
 
-/* The object as it was written, with our two words. */
-static json_t *marked(const struct manifest_item *item, const char *hash)
-{
-	_cleanup_free_ char *file = file_of(item);
-	json_t *object = json_deep_copy(item->object), *meta, *notes;
-
-	if (!json_is_object(json_object_get(object, "metadata"))) /* a singleton may have none */
-		(void)json_object_set_new(object, "metadata", json_object());
-	meta = json_object_get(object, "metadata");
-	if (!json_is_object(json_object_get(meta, "annotations")))
-		(void)json_object_set_new(meta, "annotations", json_object());
-	notes = json_object_get(meta, "annotations");
-	(void)json_object_set_new(notes, ANNOTATION_FILE, json_string(file));
-	(void)json_object_set_new(notes, ANNOTATION_HASH, json_string(hash));
-	return object;
-}
-
 static const char *name_of(const struct manifest_item *item)
 {
 	return item->kind->singleton ? "default" : object_name(item->object);
@@ -81,24 +61,34 @@ static void fill_route(const struct kind *k, const char *ns, const char *name, s
 }
 
 /* POST or PUT, as a client would; what the answer says is the problem. */
-static void send(struct handler *h, const struct manifest_item *item, const char *hash, bool create,
+static bool send(struct handler *h, const struct manifest_item *item, bool create, bool dry,
 		 json_t *problems)
 {
-	_cleanup_json_ json_t *object = marked(item, hash), *answer = NULL;
-	_cleanup_free_ char *body = json_dumps(object, JSON_COMPACT);
-	struct call c = {.h = h, .content_type = "application/json", .body = body};
+	_cleanup_json_ json_t *answer = NULL;
+	_cleanup_free_ char *body = json_dumps(item->object, JSON_COMPACT), *file = file_of(item);
+	char hash[SHA256_HEX];
+	struct call c = {.h = h,
+			 .content_type = "application/json",
+			 .body = body,
+			 .body_len = strlen(body),
+			 .manifest = file,
+			 .manifest_hash = hash,
+			 .dry_run = dry ? "All" : NULL};
 	unsigned code;
 
-	c.body_len = strlen(body);
+	hash_of(item->object, hash);
 	fill_route(item->kind, ns_of(item), create ? NULL : name_of(item), &c.route);
 	code = create ? objects_create(&c, &answer) : objects_replace(&c, &answer);
-	if (code >= 300) {
+	if (code >= 300)
 		problem(problems, "%s: %s", item->place, json_str(answer, "message"));
-	} else {
-		_cleanup_free_ char *label = manifest_label(item);
+	return code < 300;
+}
 
-		log_info("%s: %s %s", item->place, label, create ? "created" : "configured");
-	}
+static void say(const struct manifest_item *item, const char *what)
+{
+	_cleanup_free_ char *label = manifest_label(item);
+
+	log_info("%s: %s %s", item->place, label, what);
 }
 
 static void end_vm(struct handler *h, const struct kind *k, json_t *object, const char *why,
@@ -118,7 +108,10 @@ static void end_vm(struct handler *h, const struct kind *k, json_t *object, cons
 	handler_changed(h);
 }
 
-void manifests_apply(struct handler *h, const struct manifest_item *item, json_t *problems)
+enum step { STEP_NONE, STEP_CREATE, STEP_REPLACE, STEP_END, STEP_REFUSED };
+
+/* What an object's difference to its file asks for, whether or not it can be had. */
+static enum step wanted_step(struct handler *h, const struct manifest_item *item, json_t *problems)
 {
 	_cleanup_json_ json_t *there = NULL;
 	struct err err = {0};
@@ -126,21 +119,85 @@ void manifests_apply(struct handler *h, const struct manifest_item *item, json_t
 	int r = object_load(h, item->kind, ns_of(item), name_of(item), &there, &err);
 
 	hash_of(item->object, hash);
-	if (r == -ENOENT)
-		send(h, item, hash, /* create= */ true, problems);
+	if (!name_of(item)[0])
+		problem(problems, "%s: metadata.name: is missing: what is to be there needs a name",
+			item->place);
+	else if (r == -ENOENT)
+		return STEP_CREATE;
 	else if (r < 0)
 		problem(problems, "%s: %s", item->place, err.msg);
-	else if (!object_annotation(there, ANNOTATION_FILE))
+	else if (!object_annotation(there, ANNOTATION_MANIFEST))
 		problem(problems,
 			"%s: an object of this name is there, and from no manifest: delete that "
 			"one, or take this one out of the file",
 			item->place);
-	else if (str_eq(object_annotation(there, ANNOTATION_HASH), hash))
-		return;
-	else if (item->kind->configuration)
-		send(h, item, hash, /* create= */ false, problems);
+	else if (str_eq(object_annotation(there, ANNOTATION_MANIFEST_HASH), hash))
+		return STEP_NONE;
+	else
+		return item->kind->configuration ? STEP_REPLACE : STEP_END;
+	return STEP_REFUSED;
+}
+
+static enum step decide(struct handler *h, const struct manifest_item *item, json_t *problems)
+{
+	enum step step = wanted_step(h, item, problems);
+
+	if ((step == STEP_CREATE || step == STEP_REPLACE) &&
+	    !send(h, item, step == STEP_CREATE, /* dry= */ true, problems))
+		return STEP_REFUSED;
+	return step;
+}
+
+static void end_changed(struct handler *h, const struct manifest_item *item, json_t *problems)
+{
+	_cleanup_json_ json_t *there = NULL;
+	struct err err = {0};
+
+	if (object_load(h, item->kind, ns_of(item), name_of(item), &there, &err) < 0)
+		problem(problems, "%s: %s", item->place, err.msg);
 	else
 		end_vm(h, item->kind, there, "its manifest has changed", problems);
+}
+
+static void act(struct handler *h, const struct manifest_item *item, enum step step,
+		json_t *problems)
+{
+	switch (step) {
+	case STEP_CREATE:
+		if (send(h, item, /* create= */ true, /* dry= */ false, problems))
+			say(item, "created");
+		break;
+	case STEP_REPLACE:
+		if (send(h, item, /* create= */ false, /* dry= */ false, problems))
+			say(item, "configured");
+		break;
+	case STEP_END:
+		end_changed(h, item, problems);
+		break;
+	case STEP_NONE:
+	case STEP_REFUSED:
+		break;
+	}
+}
+
+void manifests_apply(struct handler *h, const struct manifest *wanted, json_t *refused,
+		     json_t *problems)
+{
+	_cleanup_free_ enum step *steps = xcalloc(wanted->n, sizeof *steps);
+
+	for (size_t i = 0; i < wanted->n; i++) {
+		_cleanup_free_ char *file = file_of(&wanted->items[i]);
+
+		steps[i] = decide(h, &wanted->items[i], problems);
+		if (steps[i] == STEP_REFUSED)
+			(void)json_object_set_new(refused, file, json_true());
+	}
+	for (size_t i = 0; i < wanted->n; i++) {
+		_cleanup_free_ char *file = file_of(&wanted->items[i]);
+
+		if (!json_object_get(refused, file))
+			act(h, &wanted->items[i], steps[i], problems);
+	}
 }
 
 static bool is_wanted(const struct manifest *wanted, const struct kind *k, const json_t *object)
@@ -163,7 +220,7 @@ static void remove_config(struct handler *h, const struct kind *k, const json_t 
 
 	fill_route(k, k->namespaced ? object_namespace(object) : "", object_name(object), &c.route);
 	if (objects_delete(&c, &answer) >= 300)
-		problem(problems, "%s: %s", object_annotation(object, ANNOTATION_FILE),
+		problem(problems, "%s: %s", object_annotation(object, ANNOTATION_MANIFEST),
 			json_str(answer, "message"));
 	else
 		log_info("%s %s: its manifest is gone: deleted", k->singular, object_name(object));
@@ -173,7 +230,7 @@ static void remove_config(struct handler *h, const struct kind *k, const json_t 
 static bool remove_if_stale(struct handler *h, const struct kind *k, json_t *object,
 			    const struct manifest *wanted, const json_t *bad, json_t *problems)
 {
-	const char *file = object_annotation(object, ANNOTATION_FILE);
+	const char *file = object_annotation(object, ANNOTATION_MANIFEST);
 
 	if (!file || json_object_get(bad, file) || is_wanted(wanted, k, object))
 		return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "handler/node.h"
 
+#include "handler/loop.h"
 #include "handler/manifests.h"
 #include "handler/server_internal.h"
 #include "handler/watch.h"
@@ -115,8 +116,11 @@ json_t *node_object(struct handler *h)
 void node_publish(struct handler *h)
 {
 	_cleanup_json_ json_t *node = NULL;
+	uint64_t version = loop_version(h);
 
-	h->server->node_version = store_next_version(h->store);
+	if (!version)
+		return;
+	h->server->node_version = version;
 	node = node_object(h);
 	watch_publish(h, "MODIFIED", NODE_KEY, node);
 }

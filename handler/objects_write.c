@@ -7,6 +7,7 @@
 #include "api/admit.h"
 #include "api/meta.h"
 #include "lib/json.h"
+#include "lib/util.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -101,6 +102,23 @@ static unsigned admitted(const struct call *c, json_t **ret)
 	return code;
 }
 
+static void set_mark(json_t *object, const char *key, const char *value)
+{
+	_cleanup_free_ char *path = xasprintf("metadata.annotations[%s]", key);
+
+	if (value)
+		(void)json_path_set(object, path, json_string(value));
+}
+
+/* What a static manifest made is marked as its own, and stays so, whoever else writes it. */
+static void mark(const struct call *c, const json_t *old, json_t *object)
+{
+	set_mark(object, ANNOTATION_MANIFEST,
+		 c->manifest ? c->manifest : object_annotation(old, ANNOTATION_MANIFEST));
+	set_mark(object, ANNOTATION_MANIFEST_HASH,
+		 c->manifest ? c->manifest_hash : object_annotation(old, ANNOTATION_MANIFEST_HASH));
+}
+
 unsigned objects_create(const struct call *c, json_t **ret)
 {
 	_cleanup_json_ json_t *object = NULL;
@@ -122,6 +140,7 @@ unsigned objects_create(const struct call *c, json_t **ret)
 	object = *ret;
 	*ret = NULL;
 	object_prepare(k, object);
+	mark(c, NULL, object);
 	r = object_load(c->h, k, k->namespaced ? c->route.ns : "", object_name(object), &old, &err);
 	if (r == 0)
 		return k8s_already_exists(ret, k, object_name(object));
@@ -202,6 +221,7 @@ static unsigned replace(const struct call *c, bool dry, json_t *old, json_t *obj
 	if (code)
 		return code;
 	carry_over(old, object);
+	mark(c, old, object);
 	if (json_equal(old, object)) {
 		*ret = json_incref(old);
 		return 200;

@@ -2,6 +2,7 @@
 #include "handler/objstore.h"
 
 #include "handler/events.h"
+#include "handler/loop.h"
 #include "handler/namespaces.h"
 #include "handler/node.h"
 #include "handler/status.h"
@@ -207,10 +208,14 @@ void object_publish_status(struct handler *h, const struct kind *k, const json_t
 	_cleanup_json_ json_t *shown = json_deep_copy(object);
 	char key[OBJECT_KEY_MAX], version[24];
 	struct err err = {0};
+	uint64_t next;
 
 	if (json_equal(json_object_get(object, "status"), status))
 		return;
-	(void)snprintf(version, sizeof version, "%" PRIu64, store_next_version(h->store));
+	next = loop_version(h);
+	if (!next)
+		return;
+	(void)snprintf(version, sizeof version, "%" PRIu64, next);
 	if (put_status(h, object, version, status, &err) < 0)
 		log_error("%s", err.msg);
 	(void)json_object_set_new(shown, "status", json_deep_copy(status));

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 /* FNV-1a, 32 bits: the tag only has to tell a few roots of one host apart. */
 static uint32_t hash_text(const char *s)
@@ -105,6 +106,22 @@ int paths_open(const char *root, int make, struct paths *ret, struct err *err)
 	}
 	*ret = p;
 	return 0;
+}
+
+int paths_check(const char *root, struct err *err)
+{
+	struct paths p = {.lib_fd = -1, .run_fd = -1};
+	struct err why = {0};
+	int r = paths_name(root, &p, &why);
+
+	if (r == 0 && access(p.lib, F_OK) < 0 && access(p.run, F_OK) < 0)
+		r = -errno;
+	if (r == -ENOENT)
+		(void)err_set(err, r, "%s: no such root", root ? root : "/var/lib/virtpod");
+	else if (r < 0)
+		(void)err_set(err, r, "%s", why.code ? why.msg : strerror(-r));
+	paths_close(&p);
+	return r;
 }
 
 void paths_close(struct paths *p)

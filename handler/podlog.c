@@ -38,11 +38,13 @@ static const struct {
 
 /* --- the launcher's words ---------------------------------------------------------------------- */
 
-static void log_line(struct pod *pod, const char *line)
+/* Whoever reads the file has a terminal. */
+static void log_line(struct pod *pod, char *line)
 {
 	_cleanup_free_ char *text = NULL;
 	char now[TIME_TEXT];
 
+	str_line(line, ' ');
 	if (pod->log_lines < LINES_IN_OURS)
 		log_info("%s/%s: %s", pod->record.ns, pod->record.name, line);
 	else if (pod->log_lines == LINES_IN_OURS)
@@ -91,7 +93,7 @@ static int on_log(sd_event_source *source, int fd, uint32_t revents, void *userd
 		return 0;
 	}
 	for (ssize_t i = 0; i < n; i++)
-		if (to[i] != '\n' && ((unsigned char)to[i] < ' ' || to[i] == 0x7f))
+		if (!to[i]) /* lines become texts */
 			to[i] = ' ';
 	pod->log_part_len += (size_t)n;
 	take_lines(pod);
@@ -230,21 +232,25 @@ void podlog_drop(struct handler *h, const char *uid)
 
 void podlog_drop_orphans(struct handler *h)
 {
-	int fd = openat(h->paths.lib_fd, "logs", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *dir = NULL;
 	_cleanup_json_ json_t *list = NULL, *uids = json_object();
 	struct err err = {0};
 	struct dirent *de;
 	json_t *vmi;
 	size_t i;
+	int r = dir_open_at(h->paths.lib_fd, "logs", &dir);
 
-	if (dir && store_list(h->store, VMI_KIND, NULL, &list, &err) < 0) {
+	if (r < 0 && r != -ENOENT)
+		log_warning("%s/logs: %s, ignoring", h->paths.lib, strerror(-r));
+	if (r < 0)
+		return;
+	if (store_list(h->store, VMI_KIND, NULL, &list, &err) < 0) {
 		log_error("%s", err.msg);
 		return;
 	}
 	json_array_foreach (list, i, vmi)
 		(void)json_object_set_new(uids, object_uid(vmi), json_true());
-	while (dir && (de = readdir(dir)))
+	while ((de = readdir(dir)))
 		if (de->d_name[0] != '.' && !json_object_get(uids, de->d_name))
 			podlog_drop(h, de->d_name);
 }

@@ -2,6 +2,7 @@
 #include "handler/sql.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -111,21 +112,41 @@ static char *uri_path(const char *path)
 	return uri;
 }
 
+/* In nanoseconds; 0: it is not there. */
+static int64_t changed_at(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) < 0 ? 0
+				   : st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
+}
+
+static bool has_log(const char *path)
+{
+	_cleanup_free_ char *wal = xasprintf("%s-wal", path);
+
+	return access(wal, F_OK) == 0;
+}
+
 /*
  * With its log beside it the file is in use, or its user was killed: it is read as everybody reads it.
  * Without one nobody has it open, all is in the file itself, and "immutable" keeps SQLite from making a
- * log of its own, which a reader could not take away again.
+ * log of its own, which a reader could not take away again. It keeps it from taking locks, too: who comes
+ * meanwhile is found out afterwards (sql_overtaken), by "changed", which means nothing to SQLite.
  */
 int sql_open_to_read(const char *dir, const char *name, sqlite3 **ret, struct err *err)
 {
 	_cleanup_free_ char *path = xasprintf("%s/%s", dir, name), *escaped = uri_path(path);
-	_cleanup_free_ char *wal = xasprintf("%s-wal", path), *uri = NULL;
+	_cleanup_free_ char *uri = NULL;
+	int64_t changed = changed_at(path);
 	sqlite3 *db = NULL;
 	int r = 0;
 
 	if (access(path, R_OK) < 0)
 		return err_errno(err, -errno, "%s", path);
-	uri = xasprintf("file:%s?mode=ro%s", escaped, access(wal, F_OK) < 0 ? "&immutable=1" : "");
+	uri = has_log(path)
+		      ? xasprintf("file:%s?mode=ro", escaped)
+		      : xasprintf("file:%s?mode=ro&immutable=1&changed=%" PRId64, escaped, changed);
 	if (sqlite3_open_v2(uri, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
 			    NULL) != SQLITE_OK)
 		r = sql_error(db, err, "open");
@@ -135,6 +156,14 @@ int sql_open_to_read(const char *dir, const char *name, sqlite3 **ret, struct er
 	}
 	*ret = db;
 	return 0;
+}
+
+bool sql_overtaken(sqlite3 *db)
+{
+	const char *path = sqlite3_db_filename(db, "main");
+	int64_t changed = sqlite3_uri_int64(path, "changed", -1);
+
+	return changed >= 0 && (has_log(path) || changed_at(path) != changed);
 }
 
 int sql_exec(sqlite3 *db, const char *text, struct err *err)

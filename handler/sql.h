@@ -6,6 +6,7 @@
 #include "lib/util.h"
 
 #include <sqlite3.h>
+#include <stdbool.h>
 
 static inline void stmt_finalizep(sqlite3_stmt **q)
 {
@@ -22,6 +23,10 @@ int sql_open(const char *dir, const char *name, const char *schema, int format, 
 
 /* The same to read alone; nothing is made. -ENOENT, -EACCES as open(2) would say. */
 int sql_open_to_read(const char *dir, const char *name, sqlite3 **ret, struct err *err);
+
+/* Has somebody opened it since, to write? Then what was read of it may be anything: open it again. */
+bool sql_overtaken(sqlite3 *db);
+
 /* -EBADMSG: the database's file is not what we wrote. */
 int sql_damaged(sqlite3 *db, struct err *err, const char *how);
 

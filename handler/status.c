@@ -10,20 +10,13 @@
 #include <string.h>
 #include <time.h>
 
-/* Texts of others (a launcher's, cut to some length) may be no UTF-8, which jansson takes none of. */
+/* Texts of others (a launcher's, cut to some length): terminals show them, and jansson takes UTF-8 alone. */
 static void set_text(json_t *o, const char *key, const char *text)
 {
-	_cleanup_free_ char *ascii = NULL;
-	json_t *value = json_string(text ? text : "");
+	_cleanup_free_ char *line = xstrdup(text ? text : "");
 
-	if (!value) {
-		ascii = xstrdup(text);
-		for (char *p = ascii; *p; p++)
-			if (*p & 0x80)
-				*p = '?';
-		value = json_string(ascii);
-	}
-	(void)json_object_set_new(o, key, value);
+	str_line(line, ' ');
+	(void)json_object_set_new(o, key, json_string(line));
 }
 
 static void set_now(json_t *o, const char *key)

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <string.h>
 
 #define VERSIONS 1000
@@ -70,13 +71,40 @@ static int void_after_reboot(sqlite3 *db, struct err *err)
 
 /*
  * Versions of status changes are not on disk one by one: a block of VERSIONS is reserved at a time, so
- * that a version is never given twice, not even after kill -9, and a status change costs no sync.
+ * that a version is never given twice, not even after kill -9, and a status change costs no sync. Where a
+ * block can't be reserved (the disk is full) none is given.
  */
-static int reserve_versions(struct store *s, struct err *err)
+static uint64_t block_end(uint64_t version)
 {
-	s->version -= s->version % VERSIONS;
+	return version - version % VERSIONS + VERSIONS;
+}
+
+static int write_reserved(struct store *s, uint64_t version, struct err *err)
+{
 	return sql_run(s->objects, err, "UPDATE counter SET version = ?", "i",
-		       (int64_t)(s->version + VERSIONS));
+		       (int64_t)block_end(version));
+}
+
+static int reserve_versions(struct store *s, uint64_t version, struct err *err)
+{
+	int r = write_reserved(s, version, err);
+
+	if (r == 0)
+		s->reserved = block_end(version);
+	return r;
+}
+
+/* Ends a change of objects that has this version, and with it the block of it. */
+static int end_change(struct store *s, int r, uint64_t version, struct err *err)
+{
+	if (r == 0)
+		r = write_reserved(s, version, err);
+	r = sql_end(s->objects, r, err);
+	if (r == 0) {
+		s->version = version;
+		s->reserved = block_end(version);
+	}
+	return r;
 }
 
 int store_open(const struct paths *paths, struct store **ret, struct err *err)
@@ -101,7 +129,7 @@ int store_open(const struct paths *paths, struct store **ret, struct err *err)
 		r = sql_row(q, err);
 	if (r > 0) {
 		s->version = (uint64_t)sqlite3_column_int64(q, 0);
-		r = reserve_versions(s, err);
+		r = reserve_versions(s, s->version, err);
 	}
 	if (r < 0) {
 		store_close(s);
@@ -124,6 +152,11 @@ int store_open_to_read(const struct paths *paths, struct store **ret, struct err
 	return 0;
 }
 
+bool store_overtaken(const struct store *s)
+{
+	return sql_overtaken(s->objects);
+}
+
 void store_close(struct store *s)
 {
 	if (!s)
@@ -138,24 +171,22 @@ uint64_t store_version(struct store *s)
 	return s->version;
 }
 
-uint64_t store_next_version(struct store *s)
+uint64_t store_next_version(struct store *s, struct err *err)
 {
-	struct err err = {0};
-
-	s->version++;
-	if (s->version % VERSIONS == 0 && reserve_versions(s, &err) < 0)
-		log_warning("%s", err.msg); /* the next write of an object reserves again */
-	return s->version;
+	if (s->version + 1 >= s->reserved && reserve_versions(s, s->version + 1, err) < 0)
+		return 0;
+	return ++s->version;
 }
 
 int store_put(struct store *s, const char *kind, const char *ns, const char *name, json_t *body,
 	      struct err *err)
 {
 	_cleanup_free_ char *text = NULL;
+	uint64_t next = s->version + 1;
 	char version[24];
 	int r;
 
-	(void)snprintf(version, sizeof version, "%llu", (unsigned long long)store_next_version(s));
+	(void)snprintf(version, sizeof version, "%" PRIu64, next);
 	(void)json_object_set_new(json_object_get(body, "metadata"), "resourceVersion",
 				  json_string(version));
 	text = json_dumps(body, JSON_COMPACT);
@@ -165,10 +196,7 @@ int store_put(struct store *s, const char *kind, const char *ns, const char *nam
 	if (r == 0)
 		r = sql_run(s->objects, err, "INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?)",
 			    "ssss", kind, ns, name, text);
-	if (r == 0)
-		r = sql_run(s->objects, err, "UPDATE counter SET version = ?", "i",
-			    (int64_t)(s->version - s->version % VERSIONS + VERSIONS));
-	return sql_end(s->objects, r, err);
+	return end_change(s, r, next, err);
 }
 
 int store_load_body(sqlite3_stmt *q, int column, json_t **ret, struct err *err)
@@ -218,18 +246,15 @@ int store_get(struct store *s, const char *kind, const char *ns, const char *nam
 int store_delete(struct store *s, const char *kind, const char *ns, const char *name,
 		 struct err *err)
 {
-	int r = sql_run(s->objects, err,
-			"DELETE FROM objects WHERE kind = ? AND ns = ? AND name = ?", "sss", kind,
-			ns, name);
-	int deleted;
+	int r = sql_exec(s->objects, "BEGIN IMMEDIATE", err);
 
-	if (r < 0)
-		return r;
-	deleted = sqlite3_changes(s->objects); /* before another statement counts */
-	(void)store_next_version(s);
-	if (!deleted)
-		return err_set(err, -ENOENT, "%s \"%s\" not found", kind, name);
-	return 0;
+	if (r == 0)
+		r = sql_run(s->objects, err,
+			    "DELETE FROM objects WHERE kind = ? AND ns = ? AND name = ?", "sss",
+			    kind, ns, name);
+	if (r == 0 && !sqlite3_changes(s->objects)) /* before another statement counts */
+		r = err_set(err, -ENOENT, "%s \"%s\" not found", kind, name);
+	return end_change(s, r, s->version + 1, err);
 }
 
 int store_list(struct store *s, const char *kind, const char *ns, json_t **ret_array,
@@ -363,6 +388,26 @@ int store_cpus_free(struct store *s, const char *uid, struct err *err)
 	return sql_run(s->runtime, err, "DELETE FROM cpus WHERE uid = ?", "s", uid);
 }
 
+/* Roles come in their order and without a gap. */
+static bool add_cpu(struct cpu_assignment *held, int64_t cpu, int64_t role)
+{
+	if (cpu < 0 || cpu >= CPU_SETSIZE)
+		return false;
+	CPU_SET((int)cpu, &held->all);
+	if (role == ROLE_EMULATOR) {
+		CPU_SET((int)cpu, &held->emulator);
+		return true;
+	}
+	if (role == ROLE_IO - (int64_t)held->n_io && held->n_io < CPU_MAX_IO) {
+		held->io[held->n_io++] = (int)cpu;
+		return true;
+	}
+	if (role != held->n_vcpus || held->n_vcpus == CPU_MAX_VCPUS)
+		return false;
+	held->vcpu[held->n_vcpus++] = (int)cpu;
+	return true;
+}
+
 int store_cpus_of(struct store *s, const char *uid, struct cpu_assignment *ret, struct err *err)
 {
 	_cleanup_stmt_ sqlite3_stmt *q = NULL;
@@ -373,17 +418,9 @@ int store_cpus_of(struct store *s, const char *uid, struct cpu_assignment *ret, 
 
 	if (r < 0)
 		return r;
-	while ((r = sql_row(q, err)) > 0) {
-		int cpu = sqlite3_column_int(q, 0), role = sqlite3_column_int(q, 1);
-
-		CPU_SET(cpu, &held.all);
-		if (role == ROLE_EMULATOR)
-			CPU_SET(cpu, &held.emulator);
-		else if (role <= ROLE_IO)
-			held.io[held.n_io++] = cpu;
-		else
-			held.vcpu[held.n_vcpus++] = cpu;
-	}
+	while ((r = sql_row(q, err)) > 0)
+		if (!add_cpu(&held, sqlite3_column_int64(q, 0), sqlite3_column_int64(q, 1)))
+			return sql_damaged(s->runtime, err, "CPUs that nobody can hold");
 	if (r == 0)
 		*ret = held;
 	return r;

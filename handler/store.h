@@ -27,6 +27,9 @@ void store_close(struct store *s);
  */
 int store_open_to_read(const struct paths *paths, struct store **ret, struct err *err);
 
+/* Asked after reading: did a handler come meanwhile? Then nothing that was read, or failed, counts. */
+bool store_overtaken(const struct store *s);
+
 /* Objects. `kind` is the plural with its group ("virtualmachineinstances.kubevirt.io"); ns "" when
  * cluster-wide. Bodies hold no status but a guest's end: status is kept apart, by uid, and joined.
  * store_put gives the body metadata.resourceVersion (a counter of the whole store, never reused). */
@@ -39,8 +42,9 @@ int store_delete(struct store *s, const char *kind, const char *ns, const char *
 /* All of a kind in name order, ns NULL: of every namespace; *ret_array is the caller's. */
 int store_list(struct store *s, const char *kind, const char *ns, json_t **ret_array,
 	       struct err *err);
-uint64_t store_version(struct store *s);      /* the counter now */
-uint64_t store_next_version(struct store *s); /* a status change counts, too */
+uint64_t store_version(struct store *s); /* the counter now */
+/* A status change counts, too. 0: none can be given now, as it could not be kept from being given again. */
+uint64_t store_next_version(struct store *s, struct err *err);
 
 /* Runtime: status of an object by uid; NULL body removes. */
 int store_status_put(struct store *s, const char *uid, const json_t *status, struct err *err);
@@ -83,7 +87,7 @@ struct store_event_bounds {
 	int64_t since, of_object, of_all;
 };
 
-/* As store_put: the body gets the next resourceVersion, and is the newest one now. */
+/* As store_put: the body gets the next resourceVersion, and is the newest one now; without one it is not put. */
 int store_event_put(struct store *s, const struct store_event *e, json_t *body, struct err *err);
 int store_event_get(struct store *s, const char *ns, const char *name, int64_t *ret_last,
 		    json_t **ret, struct err *err); /* ret_last may be NULL; -ENOENT when absent */

@@ -5,20 +5,24 @@
 #include "lib/json.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 int store_event_put(struct store *s, const struct store_event *e, json_t *body, struct err *err)
 {
 	_cleanup_free_ char *text = NULL;
+	uint64_t next = store_next_version(s, err);
 	char version[24];
 
-	(void)snprintf(version, sizeof version, "%llu", (unsigned long long)store_next_version(s));
+	if (!next)
+		return err ? err->code : -EIO;
+	(void)snprintf(version, sizeof version, "%" PRIu64, next);
 	(void)json_object_set_new(json_object_get(body, "metadata"), "resourceVersion",
 				  json_string(version));
 	text = json_dumps(body, JSON_COMPACT);
 	if (!text)
 		return err_set(err, -EINVAL, "event %s: not valid JSON", e->name);
 	return sql_run(s->runtime, err, "INSERT OR REPLACE INTO events VALUES (?, ?, ?, ?, ?, ?)",
-		       "sssiis", e->ns, e->name, e->uid, e->last, (int64_t)s->version, text);
+		       "sssiis", e->ns, e->name, e->uid, e->last, (int64_t)next, text);
 }
 
 int store_event_get(struct store *s, const char *ns, const char *name, int64_t *ret_last,

@@ -8,7 +8,8 @@
 struct store {
 	sqlite3 *objects;
 	sqlite3 *runtime;
-	uint64_t version;
+	uint64_t version;  /* the last that was given */
+	uint64_t reserved; /* on disk: all below it may be given */
 };
 
 /* A column's JSON, and that of the first column of all rows; the caller's. A damaged one: -EBADMSG. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "handler/vmi.h"
 
+#include "handler/loop.h"
 #include "handler/status.h"
 #include "handler/watch.h"
 
@@ -10,6 +11,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+
+#define WITHHELD "withheld" /* of a record: watchers have not heard of it yet */
 
 static json_t *joined(const json_t *vmi, const json_t *record)
 {
@@ -25,7 +28,7 @@ static json_t *joined(const json_t *vmi, const json_t *record)
 	return object;
 }
 
-/* The stored record: {"resourceVersion": …, "status": …}; NULL when there is none. */
+/* The stored record: {"resourceVersion": …, "status": …, "withheld": …}; NULL when there is none. */
 static json_t *load_record(struct handler *h, const json_t *vmi)
 {
 	struct err err = {0};
@@ -80,23 +83,57 @@ static void keep_end(struct handler *h, const json_t *vmi, const json_t *status)
 		log_error("%s", err.msg);
 }
 
+/* Stored in any case, for who asks and for the next handler; told to watchers as far as a version is to be had. */
+static void announce(struct handler *h, const json_t *vmi, json_t *record)
+{
+	_cleanup_json_ json_t *object = NULL;
+	uint64_t next = loop_version(h);
+	struct err err = {0};
+	char version[24];
+
+	(void)snprintf(version, sizeof version, "%" PRIu64, next);
+	if (next)
+		(void)json_object_set_new(record, "resourceVersion", json_string(version));
+	if (next)
+		(void)json_object_del(record, WITHHELD);
+	else
+		(void)json_object_set_new(record, WITHHELD, json_true());
+	if (store_status_put(h->store, json_str(vmi, "metadata.uid"), record, &err) < 0)
+		log_error("%s", err.msg);
+	object = next ? joined(vmi, record) : NULL;
+	if (object)
+		watch_publish(h, "MODIFIED", VMI_KIND, object);
+	else
+		handler_kick(h); /* a VirtualMachine's next step follows from it all the same */
+}
+
 void vmi_publish(struct handler *h, const json_t *vmi, const json_t *status)
 {
 	_cleanup_json_ json_t *old = load_record(h, vmi);
 	_cleanup_json_ json_t *record = json_object();
-	_cleanup_json_ json_t *object = NULL;
-	struct err err = {0};
-	char version[24];
 
 	if (json_equal(json_object_get(old, "status"), status))
 		return; /* a write that changes nothing is none: watchers hear only of changes */
 	if (status_is_final(status))
 		keep_end(h, vmi, status);
-	(void)snprintf(version, sizeof version, "%" PRIu64, store_next_version(h->store));
-	(void)json_object_set_new(record, "resourceVersion", json_string(version));
+	(void)json_object_set(record, "resourceVersion", json_object_get(old, "resourceVersion"));
 	(void)json_object_set_new(record, "status", json_deep_copy(status));
-	if (store_status_put(h->store, json_str(vmi, "metadata.uid"), record, &err) < 0)
+	announce(h, vmi, record);
+}
+
+void vmi_publish_withheld(struct handler *h)
+{
+	_cleanup_json_ json_t *list = NULL;
+	struct err err = {0};
+	json_t *vmi;
+	size_t i;
+
+	if (store_list(h->store, VMI_KIND, NULL, &list, &err) < 0)
 		log_error("%s", err.msg);
-	object = joined(vmi, record);
-	watch_publish(h, "MODIFIED", VMI_KIND, object);
+	json_array_foreach (list, i, vmi) {
+		_cleanup_json_ json_t *record = load_record(h, vmi);
+
+		if (json_flag(record, WITHHELD, false))
+			announce(h, vmi, record);
+	}
 }

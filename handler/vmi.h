@@ -12,6 +12,9 @@
  */
 void vmi_publish(struct handler *h, const json_t *vmi, const json_t *status);
 
+/* Announce what could not be when it was stored. */
+void vmi_publish_withheld(struct handler *h);
+
 /* The object with its status, the newer resourceVersion of the two; the caller's. */
 json_t *vmi_join(struct handler *h, const json_t *vmi);
 

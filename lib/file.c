@@ -151,6 +151,27 @@ int mkdir_p_at(int dirfd, const char *path, mode_t mode)
 	return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
 }
 
+int dir_open_fd(int fd_consume, DIR **ret)
+{
+	DIR *dir = fdopendir(fd_consume);
+
+	if (!dir) {
+		int r = -errno;
+
+		(void)fd_close(fd_consume);
+		return r;
+	}
+	*ret = dir;
+	return 0;
+}
+
+int dir_open_at(int dirfd, const char *path, DIR **ret)
+{
+	int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : dir_open_fd(fd, ret);
+}
+
 static int rm_dir_content(int fd_consume, dev_t dev);
 
 static int rm_entry(int dirfd, const char *name, dev_t dev)
@@ -177,15 +198,12 @@ static int rm_entry(int dirfd, const char *name, dev_t dev)
 
 static int rm_dir_content(int fd_consume, dev_t dev)
 {
-	_cleanup_dir_ DIR *dir = fdopendir(fd_consume);
+	_cleanup_dir_ DIR *dir = NULL;
 	struct dirent *de;
-	int r;
+	int r = dir_open_fd(fd_consume, &dir);
 
-	if (!dir) {
-		r = -errno;
-		(void)fd_close(fd_consume);
+	if (r < 0)
 		return r;
-	}
 	while ((errno = 0, de = readdir(dir))) {
 		if (str_eq(de->d_name, ".") || str_eq(de->d_name, ".."))
 			continue;

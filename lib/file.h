@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Whole small files, always relative to a directory fd. Bare negative errno; nothing is logged. */
+/* Whole small files and folders, always relative to a directory fd. Bare negative errno; nothing is logged. */
 #pragma once
 
+#include <dirent.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -21,6 +22,10 @@ int file_write_at(int dirfd, const char *path, const char *text);
 
 /* Replace a file by way of a temporary name, fsync and rename; the directory is synced, too. */
 int file_replace_at(int dirfd, const char *path, const void *data, size_t len, mode_t mode);
+
+/* A folder to be read, *ret the caller's. -ENOENT says that there is none; other errors say nothing of it. */
+int dir_open_at(int dirfd, const char *path, DIR **ret);
+int dir_open_fd(int fd_consume, DIR **ret);
 
 /* All of `len` bytes, over short writes and EINTR. */
 int fd_write_all(int fd, const void *data, size_t len);

@@ -115,6 +115,10 @@ int logfile_tail(int fd, uint64_t max, uint64_t lines, uint64_t *ret_pos)
 
 	if (end < 0)
 		return -errno;
+	if (!lines) {
+		*ret_pos = (uint64_t)end;
+		return 0;
+	}
 	if ((uint64_t)end > max) /* whoever wrote it, it must not cost more than that */
 		end = (off_t)max;
 	at = end;
@@ -127,7 +131,7 @@ int logfile_tail(int fd, uint64_t max, uint64_t lines, uint64_t *ret_pos)
 		for (ssize_t i = n - 1; i >= 0; i--) {
 			if (buf[i] != '\n' || from + i == end - 1) /* the end of the last line */
 				continue;
-			if (lines <= 1) {
+			if (lines == 1) {
 				*ret_pos = (uint64_t)(from + i + 1);
 				return 0;
 			}

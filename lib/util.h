@@ -81,6 +81,18 @@ void str_printable(const char *text, char *ret, size_t size);
  */
 void str_line(char *text, char instead);
 
+/*
+ * The same for a terminal that follows a stranger's words, part by part: lines, tabs and returns stay. What
+ * is put into ret, len + STR_STREAM_MORE bytes, does not depend on where the parts are cut.
+ */
+#define STR_STREAM_MORE 3
+struct str_stream {
+	unsigned char part[4];
+	size_t n; /* bytes of a letter that has begun: at the end, of none */
+	bool bad; /* what came last is no letter */
+};
+size_t str_stream(struct str_stream *s, const char *data, size_t len, char *ret);
+
 /* Does s begin with prefix? Returns what follows it, or NULL. */
 const char *str_after(const char *s, const char *prefix);
 

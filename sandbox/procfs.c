@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sandbox/procfs.h"
 
+#include "lib/file.h"
 #include "lib/json.h"
 #include "lib/util.h"
 #include "sandbox/status.h"
@@ -12,16 +13,9 @@
 
 json_t *procfs_text(const char *text)
 {
-	json_t *json = json_string(text);
-	_cleanup_free_ char *copy = NULL;
+	_cleanup_free_ char *copy = xstrdup(text);
 
-	if (json && !strpbrk(text, "\001\002\003\004\005\006\a\b\t\n\v\f\r\033\177"))
-		return json;
-	json_decref(json);
-	copy = xstrdup(text);
-	for (char *p = copy; *p; p++)
-		if (!isprint((unsigned char)*p))
-			*p = '?';
+	str_line(copy, '?');
 	return json_string(copy);
 }
 
@@ -128,25 +122,22 @@ int procfs_limits(char *text, json_t **ret)
 	return 0;
 }
 
-int procfs_each(int dirfd, const char *path, int (*fn)(int dir, const char *name, void *arg),
+int procfs_each(int at, const char *path, int (*fn)(int dir, const char *name, void *arg),
 		void *arg)
 {
-	int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r;
-	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *dir = NULL;
 	unsigned seen = 0;
 	struct dirent *de;
+	int r = dir_open_at(at, path, &dir);
 
-	if (!dir) {
-		r = -errno;
-		(void)fd_close(fd);
+	if (r < 0)
 		return r;
-	}
 	while ((errno = 0, de = readdir(dir))) {
 		if (!isdigit((unsigned char)de->d_name[0]))
 			continue;
 		if (++seen > PROCFS_MAX_ENTRIES)
 			return -E2BIG;
-		r = fn(fd, de->d_name, arg);
+		r = fn(dirfd(dir), de->d_name, arg);
 		if (r < 0)
 			return r;
 	}

@@ -25,5 +25,5 @@ int procfs_scheduling(char *stat, json_t *out);
 int procfs_limits(char *text, json_t **ret);
 
 /* Call fn for each entry of a folder whose name is a number; stops at the first failure. */
-int procfs_each(int dirfd, const char *path, int (*fn)(int dir, const char *name, void *arg),
+int procfs_each(int at, const char *path, int (*fn)(int dir, const char *name, void *arg),
 		void *arg);

@@ -160,6 +160,10 @@ usage() {
 	cleanup one
 	is "a name: not understood" "$STATUS" 2
 	like "a name: it says so" "$OUT" "'one': it takes no names"
+	OUT=$("$BUILD/virtpod" --root "$WORK/rooot" cleanup 2>&1)
+	is "no such root: failed" "$?" 1
+	like "no such root: it says so" "$OUT" "$WORK/rooot: no such root"
+	check "no such root: none is made" test ! -e "$WORK/rooot"
 }
 
 pod_begin

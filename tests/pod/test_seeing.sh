@@ -72,6 +72,12 @@ floods() {
 	wait_line "$dir/qemu.log" . 20 >/dev/null
 	bounded "QEMU's log is bounded" "$(size_of "$dir/qemu.log")" 262144
 	like "virtpod logs -c qemu" "$(vp logs $ONE -c qemu --tail 2)" '^a line of QEMU'$'\n'
+	printf '\na code \302\2332J \2332J \033[2J\n' >"/proc/$q/fd/2"
+	wait_line "$dir/qemu.log" 'a code' 20 >/dev/null
+	is "virtpod logs for a program" "$(vp logs $ONE -c qemu --tail 1)" $'a code \302\2332J \2332J \033[2J'
+	is "virtpod logs on a terminal" \
+		"$(script -qec "$(printf '%q ' "${VP[@]}" logs $ONE -c qemu --tail 1)" /dev/null </dev/null)" \
+		$'a code ?2J ?2J ?[2J\r'
 	is "the launcher floods its stderr" \
 		"$(yes 'a line of the launcher' | head -c 400K >"/proc/$(parent_of "$q")/fd/2" && echo said)" said
 	bounded "the launcher's log is bounded" "$(size_of "$dir/launcher.log")" 262144

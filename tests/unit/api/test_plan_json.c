@@ -178,6 +178,10 @@ static void values_out_of_bounds(void **state)
 		     "plan: kernelPath: has a wrong type or value");
 	refused_with("kernelArgs", json_string("a\nb"),
 		     "plan: kernelArgs: has a wrong type or value");
+	refused_with("kernelArgs",
+		     json_string("a\xc2\x9b"
+				 "2J"),
+		     "plan: kernelArgs: has a wrong type or value");
 	refused_with("disks[0].path", json_string("/a/.."),
 		     "plan: disks[0]: path: has a wrong type or value");
 	refused_with("disks[0].format", json_string("vmdk"),

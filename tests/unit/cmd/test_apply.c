@@ -32,6 +32,17 @@ static void test_same(void **state)
 	     true);
 }
 
+/* What the handler's own manifests made says so; no file of a user's can, even if it is a copy. */
+static void test_marks(void **state)
+{
+	(void)state;
+	same(THERE(", \"annotations\": {\"virtpod.io/manifest\": \"a.json\", "
+		   "\"virtpod.io/manifest-hash\": \"0\"}"),
+	     WANTED("", "1"), true);
+	same(THERE(", \"annotations\": {\"virtpod.io/manifest\": \"a.json\", \"a\": \"b\"}"),
+	     WANTED("", "1"), false);
+}
+
 /* An annotation can be all that matters: a HyperConverged's JSON patch, a VM's isolation. */
 static void test_metadata_counts(void **state)
 {
@@ -48,6 +59,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_same),
 		cmocka_unit_test(test_metadata_counts),
+		cmocka_unit_test(test_marks),
 	};
 
 	return cmocka_run_group_tests_name("apply", tests, NULL, NULL);

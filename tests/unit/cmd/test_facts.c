@@ -64,7 +64,7 @@ static void test_vmi(void **state)
 		"'2026-11-30T13:21:41Z'}]\n"
 		"  conditions: [{type: Ready, status: 'True'}, {type: X, status: 'False', reason: "
 		"R, "
-		"message: \"m\\e[2J\"}]\n",
+		"message: \"m\\e[2J\\x9b\"}]\n",
 		"- {type: Normal, reason: Started, count: 1, message: up, source: {component: "
 		"virt-handler},\n"
 		"   firstTimestamp: '2026-11-30T13:21:41Z', lastTimestamp: "
@@ -98,7 +98,7 @@ static void test_vmi(void **state)
 		"Conditions:\n"
 		"  TYPE    STATUS   REASON   MESSAGE\n"
 		"  Ready   True\n"
-		"  X       False    R        m?[2J\n"
+		"  X       False    R        m?[2J?\n"
 		"Events:\n"
 		"  TYPE      REASON    AGE               FROM           MESSAGE\n"
 		"  Normal    Started   4m59s             virt-handler   up\n"

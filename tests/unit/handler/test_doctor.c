@@ -331,6 +331,9 @@ static void cpus(void **state)
 	finds(w, "realtime", "warning", "is 950000", "sched_rt_runtime_us=-1");
 	take_away(w, "proc/sys/kernel/sched_rt_runtime_us");
 	finds(w, "realtime", "unknown", "No such file", "look at");
+	take_away(w, "proc");
+	put(w, "proc", "");
+	finds(w, "irqbalance", "unknown", "/proc: Not a directory", "look at /proc");
 }
 
 static void memory_and_limits(void **state)

@@ -261,7 +261,12 @@ static void test_leftovers(void **state)
 	assert_int_equal(links_of(l), 0);
 	assert_false(is_there(l, "netns", UID_B));
 	assert_false(is_there(l, "pods", UID_B));
-	leftovers_remove(&l->h); /* and nothing is no error */
+	assert_int_equal(leftovers_remove(&l->h), 0); /* and nothing is no error */
+	assert_int_equal(rm_rf_at(l->h.paths.run_fd, "netns"), 0);
+	assert_int_equal(leftovers_remove(&l->h), 0);
+	assert_int_equal(file_replace_at(l->h.paths.run_fd, "netns", "", 0, 0600), 0);
+	assert_int_equal(leftovers_remove(&l->h), 1); /* what can't be read is not empty */
+	assert_int_equal(unlinkat(l->h.paths.run_fd, "netns", 0), 0);
 }
 
 /* What another root of this host made is not ours to remove. */

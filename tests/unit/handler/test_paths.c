@@ -2,7 +2,7 @@
 /* Where a root's files are, and the tag that tells roots apart. */
 #include "tests/unit/unit.h"
 
-#include "handler/paths.h"
+#include "handler/handler.h"
 
 #include "lib/file.h"
 #include "lib/util.h"
@@ -93,6 +93,27 @@ static void test_find_only(void **state)
 	assert_null(f->p.root); /* outputs are untouched on failure */
 }
 
+/* Cleaning makes none either, of a name that nobody ever served. */
+static void test_clean(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_free_ char *lib = xasprintf("%s/lib", f->dir);
+	_cleanup_free_ char *run = xasprintf("%s/run", f->dir);
+
+	assert_int_equal(handler_clean(f->root, /* force= */ false, &f->err), -ENOENT);
+	assert_non_null(strstr(f->err.msg, "a/root: no such root"));
+	assert_int_equal(access(f->root, F_OK), -1);
+	err_clear(&f->err);
+	assert_int_equal(handler_clean(f->dir, /* force= */ false, &f->err), -ENOENT);
+	assert_int_equal(access(lib, F_OK), -1);
+	assert_int_equal(access(run, F_OK), -1);
+	err_clear(&f->err);
+	assert_int_equal(mkdir(lib, 0755), 0); /* after a reboot there is no run */
+	assert_int_equal(paths_check(f->dir, &f->err), 0);
+	assert_int_equal(paths_check("/", &f->err), -EINVAL);
+	assert_non_null(strstr(f->err.msg, "leave --root out"));
+}
+
 /* However the directory is named, it is one root; another one has another tag. */
 static void test_tag(void **state)
 {
@@ -164,7 +185,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_make),  TEST(test_find_only),	  TEST(test_tag),  TEST(test_refused),
-		TEST(test_slash), TEST(test_close_twice), TEST(test_name),
+		TEST(test_slash), TEST(test_close_twice), TEST(test_name), TEST(test_clean),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,12 +113,45 @@ static void test_absent(void **state)
 			 404);
 }
 
+/* What a launcher says goes on terminals, by its log and by ours. */
+static void test_launcher_lines(void **state)
+{
+	static const char said[] = "\u00fc \xc2\x9b"
+				   "2J \x9b"
+				   "2J \x1b[2J\0x\nsecond";
+	struct fixture *f = *state;
+	struct pod pod = {.h = &f->a->h,
+			  .dir_fd = -1,
+			  .record = {.uid = f->uid, .ns = (char[]){"a"}, .name = (char[]){"b"}}};
+	_cleanup_free_ char *text = NULL;
+	int out;
+
+	(void)fd_close(make(f, /* live= */ true, "launcher.log", ""));
+	text = xasprintf("pods/%s", f->uid);
+	pod.dir_fd = openat(f->a->h.paths.run_fd, text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(podlog_create(&pod, &out, NULL), 0);
+	assert_int_equal(podlog_watch(&pod, NULL), 0);
+	assert_int_equal(write(out, said, sizeof said - 1), sizeof said - 1);
+	while (!pod.log_part_len)
+		api_turn(f->a);
+	free(TAKE_PTR(text));
+	assert_int_equal(file_read_at(pod.dir_fd, "launcher.log", 4096, &text, NULL), 0);
+	assert_string_equal(strchr(text, ' '), " \u00fc  2J ?2J  [2J x\n");
+	(void)sd_event_source_disable_unref(pod.log_source);
+	logfile_done(&pod.log);
+	(void)fd_close(pod.dir_fd);
+	(void)fd_close(out);
+}
+
 static void test_tail(void **state)
 {
 	struct fixture *f = *state;
 	struct client *c;
 
 	(void)fd_close(make(f, /* live= */ false, "console.log", "a\nb\nc\n"));
+	c = ask(f, "?tailLines=0", 200);
+	expect(c, NULL);
+	client_close(c);
 	c = ask(f, "?tailLines=2", 200);
 	expect(c, "b");
 	expect(c, "c");
@@ -239,8 +272,9 @@ static void test_own(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_which),    TEST(test_absent), TEST(test_tail),    TEST(test_follow),
-		TEST(test_snapshot), TEST(test_leaves), TEST(test_orphans), TEST(test_own),
+		TEST(test_which),	   TEST(test_absent),  TEST(test_tail),
+		TEST(test_launcher_lines), TEST(test_follow),  TEST(test_snapshot),
+		TEST(test_leaves),	   TEST(test_orphans), TEST(test_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -124,6 +124,10 @@ static void test_no_utf8(void **state)
 	assert_string_equal(condition(s, "Ready", "message"), "caf\xc3\xa9");
 	status_set_condition(s, "Ready", "False", "Because", "caf\xc3");
 	assert_string_equal(condition(s, "Ready", "message"), "caf?");
+	status_set_condition(s, "Ready", "False", "Because",
+			     "a\xc2\x9b"
+			     "2J\x1b[2J");
+	assert_string_equal(condition(s, "Ready", "message"), "a 2J [2J");
 }
 
 int main(void)

@@ -91,7 +91,7 @@ static void test_versions(void **state)
 	uint64_t last = put(f, "a", "one");
 
 	for (int i = 0; i < 2500; i++) {
-		uint64_t v = store_next_version(f->store);
+		uint64_t v = store_next_version(f->store, &f->err);
 
 		assert_true(v > last);
 		last = v;
@@ -104,6 +104,39 @@ static void test_versions(void **state)
 		}
 	}
 	assert_true(put(f, "a", "two") > last);
+}
+
+/* No block can be reserved: nothing is given that might be given again, and it goes on where it can. */
+static void test_no_versions(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_free_ char *path = xasprintf("%s/store.db", f->paths.lib);
+	_cleanup_json_ json_t *event = json_pack("{s:{}}", "metadata"), *got = NULL;
+	const struct store_event row = {.ns = "a", .name = "e", .uid = "u1"};
+	uint64_t v, last = put(f, "a", "one");
+	struct store *lost = f->store;
+	sqlite3 *db = NULL;
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	while ((v = store_next_version(f->store, &f->err)))
+		last = v;
+	assert_int_equal(f->err.code, -EBUSY);
+	assert_int_equal(store_version(f->store), last);
+	err_clear(&f->err);
+	assert_int_equal(store_event_put(f->store, &row, event, &f->err), -EBUSY);
+	err_clear(&f->err);
+	assert_int_equal(store_event_get(f->store, "a", "e", NULL, &got, &f->err), -ENOENT);
+	err_clear(&f->err);
+	assert_int_equal(store_delete(f->store, KIND, "a", "one", &f->err), -EBUSY);
+	err_clear(&f->err);
+	assert_int_equal(store_version(f->store), last);
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+	open_store(f); /* as after kill -9 */
+	assert_true(store_next_version(f->store, &f->err) > last);
+	store_close(lost);
+	v = put(f, "a", "two");
+	assert_int_equal(store_next_version(f->store, &f->err), v + 1);
 }
 
 static void test_pods_and_cpus(void **state)
@@ -179,6 +212,46 @@ static void test_orphaned_cpus(void **state)
 	assert_int_equal(held.n_vcpus, 0);
 }
 
+static void run_sql(const char *dir, const char *name, const char *sql)
+{
+	_cleanup_free_ char *path = xasprintf("%s/%s", dir, name);
+	sqlite3 *db = NULL;
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+#define MANY(role)                                                                                 \
+	"WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 600)"            \
+	" INSERT INTO cpus SELECT i, 'u1', " role " FROM n"
+
+/* Rows that lie: nothing is written beyond what a VM can have. */
+static void test_impossible_cpus(void **state)
+{
+	static const char *const rows[] = {
+		MANY("i"),
+		MANY("-2 - i"),
+		"INSERT INTO cpus VALUES (1024, 'u1', 0)",
+		"INSERT INTO cpus VALUES (-1, 'u1', 0)",
+		"INSERT INTO cpus VALUES (4294967299, 'u1', 0)",
+		"INSERT INTO cpus VALUES (3, 'u1', 1)",
+		"INSERT INTO cpus VALUES (3, 'u1', -3)",
+		"INSERT INTO cpus VALUES (3, 'u1', 4294967296)",
+	};
+	struct fixture *f = *state;
+	struct cpu_assignment held;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		run_sql(f->paths.run, "runtime.db", rows[i]);
+		err_clear(&f->err);
+		if (store_cpus_of(f->store, "u1", &held, &f->err) != -EBADMSG)
+			fail_msg("%s", rows[i]);
+		assert_non_null(strstr(f->err.msg, "runtime.db: damaged"));
+		assert_int_equal(store_cpus_free(f->store, "u1", &f->err), 0);
+	}
+}
+
 /* Every thousandth deletion reserves versions, too: what is absent is absent then as ever. */
 static void test_delete_absent(void **state)
 {
@@ -229,11 +302,9 @@ static void test_unreadable(void **state)
 static void test_reboot(void **state)
 {
 	struct fixture *f = *state;
-	_cleanup_free_ char *file = xasprintf("%s/runtime.db", f->paths.run);
 	_cleanup_json_ json_t *status = json_object(), *got = NULL, *object = NULL;
 	_cleanup_json_ json_t *event = json_pack("{s:{}}", "metadata");
 	const struct store_event row = {.ns = "a", .name = "e", .uid = "u1"};
-	sqlite3 *db = NULL;
 
 	put(f, "a", "one");
 	assert_int_equal(store_status_put(f->store, "u1", status, &f->err), 0);
@@ -243,10 +314,7 @@ static void test_reboot(void **state)
 	assert_int_equal(store_event_get(f->store, "a", "e", NULL, &got, &f->err), 0);
 	json_decref(TAKE_PTR(got));
 	store_close(f->store);
-	assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, "UPDATE boot SET id = 'before'", NULL, NULL, NULL),
-			 SQLITE_OK);
-	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+	run_sql(f->paths.run, "runtime.db", "UPDATE boot SET id = 'before'");
 	open_store(f);
 	assert_int_equal(store_status_get(f->store, "u1", &got, &f->err), -ENOENT);
 	assert_int_equal(store_event_get(f->store, "a", "e", NULL, &got, &f->err), -ENOENT);
@@ -311,13 +379,9 @@ static void copy_as_it_is(const struct fixture *f, struct fixture *to, const cha
 
 static void set_format(const char *dir, const char *name, int format)
 {
-	_cleanup_free_ char *path = xasprintf("%s/%s", dir, name);
 	_cleanup_free_ char *set = xasprintf("PRAGMA user_version = %d", format);
-	sqlite3 *db = NULL;
 
-	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, set, NULL, NULL, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+	run_sql(dir, name, set);
 }
 
 /* A file of a version that stores otherwise is not touched, and its user is told which one to use. */
@@ -362,6 +426,40 @@ static void test_to_read(void **state)
 	f->store = NULL;
 	assert_int_equal(faccessat(f->paths.lib_fd, "store.db-wal", F_OK, 0), -1);
 	reads(f, 2);
+}
+
+static struct store *open_alone(struct fixture *f)
+{
+	const struct timespec long_ago[] = {{.tv_sec = 1}, {.tv_sec = 1}};
+	struct store *s = NULL;
+
+	store_close(TAKE_PTR(f->store));
+	assert_int_equal(utimensat(f->paths.lib_fd, "store.db", long_ago, 0), 0);
+	assert_int_equal(store_open_to_read(&f->paths, &s, &f->err), 0);
+	assert_false(store_overtaken(s));
+	return s;
+}
+
+/* A handler comes while somebody reads what nobody had open; it may have gone again, too. */
+static void test_overtaken(void **state)
+{
+	struct fixture *f = *state;
+	struct store *s;
+
+	put(f, "a", "one");
+	s = open_alone(f);
+	open_store(f);
+	assert_true(store_overtaken(s));
+	store_close(s);
+	assert_int_equal(store_open_to_read(&f->paths, &s, &f->err), 0);
+	put(f, "a", "two"); /* beside it there are locks */
+	assert_false(store_overtaken(s));
+	store_close(s);
+	s = open_alone(f);
+	open_store(f);
+	store_close(TAKE_PTR(f->store));
+	assert_true(store_overtaken(s));
+	store_close(s);
 }
 
 /* --- a store that was cut ---------------------------------------------------------------------- */
@@ -497,14 +595,17 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_objects, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_versions, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_versions, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_pods_and_cpus, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_orphaned_cpus, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_impossible_cpus, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_delete_absent, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unreadable, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reboot, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other_format, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_to_read, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_overtaken, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cut, setup, teardown),
 	};
 

@@ -12,6 +12,7 @@
 #include "lib/util.h"
 
 #include <fcntl.h>
+#include <sqlite3.h>
 #include <stdlib.h>
 
 struct fixture {
@@ -46,6 +47,7 @@ static int teardown(void **state)
 	server_close(&f->h);
 	store_close(f->h.store);
 	sd_event_source_unref(f->h.reconcile);
+	sd_event_source_disable_unref(f->h.retry);
 	sd_event_unref(f->h.event);
 	paths_close(&f->h.paths);
 	(void)rm_rf_at(AT_FDCWD, f->root);
@@ -83,6 +85,41 @@ static void test_join(void **state)
 	assert_string_equal(json_str(after, "status.phase"), "Running");
 	assert_true(strtoull(json_str(after, "metadata.resourceVersion"), NULL, 10) >
 		    strtoull(json_str(before, "metadata.resourceVersion"), NULL, 10));
+}
+
+static uint64_t version_now(struct fixture *f, const char *phase)
+{
+	_cleanup_json_ json_t *now = vmi_join(&f->h, f->vmi);
+
+	assert_string_equal(json_str(now, "status.phase"), phase);
+	return strtoull(json_str(now, "metadata.resourceVersion"), NULL, 10);
+}
+
+/* No version is to be had: what is asked for is true, and watchers hear of it when there is one. */
+static void test_withheld(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_free_ char *path = xasprintf("%s/store.db", f->h.paths.lib);
+	uint64_t before;
+	sqlite3 *db = NULL;
+
+	publish(f, "Scheduling");
+	before = version_now(f, "Scheduling");
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	while (store_next_version(f->h.store, NULL))
+		;
+	publish(f, "Running");
+	assert_int_equal(version_now(f, "Running"), before);
+	assert_true(f->h.withheld);
+	vmi_publish_withheld(&f->h);
+	assert_int_equal(version_now(f, "Running"), before);
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+	vmi_publish_withheld(&f->h);
+	assert_true(version_now(f, "Running") > before);
+	before = store_version(f->h.store);
+	vmi_publish_withheld(&f->h);
+	assert_int_equal(store_version(f->h.store), before);
 }
 
 static void test_no_change_no_version(void **state)
@@ -136,6 +173,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_join),
+		TEST(test_withheld),
 		TEST(test_no_change_no_version),
 		TEST(test_running_is_void_after_reboot),
 		TEST(test_end_is_kept),

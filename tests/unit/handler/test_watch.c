@@ -185,7 +185,7 @@ static void test_before_this_handler(void **state)
 
 	create(a, "one", "a", NULL);
 	server_close(&a->h);
-	(void)store_next_version(a->h.store); /* a change that this server will not know of */
+	(void)store_next_version(a->h.store, NULL); /* a change that this server will not know of */
 	assert_int_equal(server_open_with(&a->h, &options, &err), 0);
 	c = watch(a, "&resourceVersion=1");
 	expect_expired(c);

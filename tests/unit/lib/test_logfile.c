@@ -125,8 +125,9 @@ static void test_tail(void **state)
 		const char *text;
 		uint64_t lines, pos;
 	} cases[] = {
-		{"", 3, 0},	   {"a\nb\nc\n", 1, 4}, {"a\nb\nc\n", 2, 2}, {"a\nb\nc\n", 9, 0},
-		{"a\nb\nc", 1, 4}, {"a\nb\nc", 2, 2},	{"\n\n\n", 2, 1},
+		{"", 3, 0},	     {"a\nb\nc\n", 1, 4}, {"a\nb\nc\n", 2, 2},
+		{"a\nb\nc\n", 9, 0}, {"a\nb\nc", 1, 4},	  {"a\nb\nc", 2, 2},
+		{"\n\n\n", 2, 1},    {"a\nb", 0, 3},	  {"", 0, 0},
 	};
 	uint64_t pos;
 

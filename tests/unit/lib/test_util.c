@@ -49,6 +49,35 @@ static void test_line(void **state)
 	}
 }
 
+/* Cut into parts of any size, the same comes out; lines stay, and nothing that a terminal obeys. */
+static void test_stream(void **state)
+{
+	static const char from[] = "\u00fc\u20ac\U0001f600\r\n\ta\x1b[2J\xc2\x9b"
+				   "2J \x9b"
+				   "2J \xe2\x9b"
+				   "x \xf4\x90\x80\x80\x85 \xc3\xc3\xc2\x84\0\x7f\xe2\x82";
+	static const char to[] = "\u00fc\u20ac\U0001f600\r\n\ta?[2J?2J ?2J ?x ? ????"
+				 "?";
+
+	(void)state;
+	for (size_t part = 1; part <= sizeof from; part++) {
+		struct str_stream s = {0};
+		char got[sizeof from + STR_STREAM_MORE] = "";
+		size_t n = 0;
+
+		for (size_t at = 0; at < sizeof from - 1; at += part) {
+			size_t len = sizeof from - 1 - at < part ? sizeof from - 1 - at : part;
+			_cleanup_free_ char *room = xcalloc(len + STR_STREAM_MORE, 1);
+			size_t put = str_stream(&s, from + at, len, room);
+
+			memcpy(got + n, room, put);
+			n += put;
+		}
+		assert_string_equal(got, to);
+		assert_int_equal(s.n, 2);
+	}
+}
+
 /* An error is cut at any byte, and stays text that JSON can hold. */
 static void test_errors_are_cut_between_letters(void **state)
 {
@@ -75,6 +104,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_line),
+		cmocka_unit_test(test_stream),
 		cmocka_unit_test(test_errors_are_cut_between_letters),
 	};
 

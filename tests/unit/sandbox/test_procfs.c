@@ -54,8 +54,11 @@ static void numbers_and_text(void **state)
 	assert_json(procfs_field(status, "Nothing"), "null");
 	assert_json(procfs_text("plain"), "\"plain\"");
 	assert_json(procfs_text("\xc3\xa4"), "\"\xc3\xa4\"");
-	assert_json(procfs_text("a\xff\x80z"), "\"a??z\"");
+	assert_json(procfs_text("a\xff\x80z"), "\"a?z\"");
 	assert_json(procfs_text("a\n\033[1mz"), "\"a??[1mz\"");
+	assert_json(procfs_text("\u00e4\xc2\x9b"
+				"1m"),
+		    "\"\u00e4?1m\"");
 	assert_json(procfs_map("       107     200107          1\n"),
 		    "[{\"count\":1,\"inside\":107,\"outside\":200107}]");
 	assert_json(procfs_map("0 0 4294967295\n1 2 3\n"),

@@ -14,7 +14,9 @@ void print_value(enum output output, const json_t *value)
 
 		(void)fputs(text, stdout);
 	} else {
-		(void)json_dumpf(value, stdout, JSON_INDENT(4) | JSON_ENCODE_ANY);
+		/* 15 digits mean something in every double; jansson's own 17 show 0.595 as 0.594999… */
+		(void)json_dumpf(value, stdout,
+				 JSON_INDENT(4) | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
 		(void)fputc('\n', stdout);
 	}
 	(void)fflush(stdout);

@@ -88,7 +88,9 @@ an_end() {
 	kill -STOP "${RUN_PID[$ONE]}" # nor does run
 	handler_kill
 	wait "$follow"
-	isnt "a follower is told that the handler has gone" "$?" 0
+	is "a follower is told that the handler has gone: exit status" "$?" 4
+	is "and how to go on" "$(cat "$WORK/followed.err")" \
+		"virtpod: virt-handler has ended, the VM lives on; virtpod --root $ROOT logs $ONE -c console -f --tail 10 goes on"
 	check "it has followed" grep -qa "$READY" "$WORK/followed"
 	handler_start "$ROOT" || fatal "no handler"
 	kill -CONT "${RUN_PID[$ONE]}"

@@ -4,14 +4,13 @@
 #include "cmd/label.h"
 #include "cmd/opts.h"
 #include "cmd/signals.h"
-#include "cmd/url.h"
+#include "cmd/subresource.h"
 #include "cmd/verdict.h"
 
 #include "lib/json.h"
 #include "lib/log.h"
 #include "lib/util.h"
 
-#include <errno.h>
 #include <time.h>
 
 #define WHY_US (5u * 1000000) /* the phase follows the console's end */
@@ -98,24 +97,6 @@ static void say_why_over(struct client *c, const char *ns, const char *name, con
 	json_decref(e.vmi);
 }
 
-/* The handler's word is only that it isn't running. */
-static int say_not_running(struct client *c, const char *ns, const char *name, const char *label,
-			   const struct err *refusal)
-{
-	_cleanup_free_ char *path = url_object(label_vmi(), ns, name, NULL);
-	_cleanup_json_ json_t *vmi = NULL;
-	_cleanup_free_ char *text = NULL;
-	struct err err = *refusal;
-
-	if ((err.code == -EINVAL || err.code == -EBUSY) &&
-	    client_call(c, "GET", path, NULL, &vmi, NULL) == 0) {
-		text = verdict_text(vmi);
-		err_clear(&err);
-		(void)err_set(&err, refusal->code, "%s is not running: %s", label, text);
-	}
-	return cli_fail(&err);
-}
-
 static int follow_console(struct client *c, const char *ns, const char *name)
 {
 	_cleanup_free_ char *label = label_name(label_vmi(), ns, name);
@@ -128,7 +109,7 @@ static int follow_console(struct client *c, const char *ns, const char *name)
 		return cli_fail(&err);
 	s.event = event;
 	if (attach_open(c, event, ns, name, /* pipe_stdin= */ true, on_end, &s, &attach, &err) < 0)
-		return say_not_running(c, ns, name, label, &err);
+		return subresource_refused(c, ns, name, &err);
 	(void)sd_event_loop(event);
 	attach_free(attach); /* the terminal is as before: what is said now is read */
 	if (s.interrupted)

@@ -221,6 +221,8 @@ failed() {
 	say console imageless
 	is "no console: exit status" "$STATUS" 3
 	like "no console: why" "$ERR" 'vmi default/imageless is not running: Failed: .*no/such:image'
+	say verify imageless
+	like "nothing to verify: why" "$ERR" '^virtpod: vmi default/imageless is not running: Failed: .*no/such:image'
 	say delete vmi.kubevirt.io/imageless
 	is "it is deleted" "$OUT" "vmi default/imageless deleted"
 	say wait node/"$(hostname)" --for=condition=ready=False --timeout=0
@@ -237,6 +239,9 @@ deaf() {
 	say wait vmi/deaf1 vmi/deaf2 --for=condition=ready --timeout=60s
 	is "two guests: exit status" "$STATUS" 0
 	is "fractions are short" "$(vp inspect deaf1 -o json | grep -E '\.[0-9]{16}')" ""
+	check "a console on a terminal" console_open deaf2
+	console_close deaf2
+	check "is left with a word" grep -qa '^virtpod: left the console; the VM runs on' "$WORK/deaf2.con"
 	"${VP[@]}" console deaf1 >/dev/null 2>"$WORK/deaf.con" </dev/null &
 	console=$!
 	vp get vmi -o name | xargs "${VP[@]}" delete >"$WORK/deaf.out" 2>"$WORK/deaf.err" &

@@ -86,6 +86,11 @@ static int delete_files(const struct deletion *d, const struct texts *files)
 	for (size_t i = 0; i < m.n; i++) {
 		const struct manifest_item *item = &m.items[m.n - 1 - i];
 
+		if (!object_name(item->object)[0] && !item->kind->singleton) {
+			log_error("%s: has no name to delete it by", item->place);
+			free(all);
+			return EXIT_REFUSED;
+		}
 		all[i] = (struct removal){item->kind, manifest_ns(item), object_name(item->object),
 					  NULL};
 	}

@@ -175,6 +175,10 @@ objects() {
 	say delete -f "$WORK/good.json"
 	is "delete -f of what is not there: exit status" "$STATUS" 1
 	like "delete -f of what is not there: it is named" "$ERR" '"good" not found'
+	vmi good 'del(.metadata.name) | .metadata.generateName = "good-"' >"$WORK/generated.json"
+	say delete -f "$WORK/generated.json"
+	is "delete -f of what has no name: exit status" "$STATUS" 3
+	like "delete -f of what has no name: where" "$ERR" 'generated\.json:1: has no name'
 	say delete ns default
 	is "delete of what must stay: exit status" "$STATUS" 3
 	say delete node "$(hostname)"

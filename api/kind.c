@@ -205,19 +205,27 @@ const struct kind *kind_by_path(const char *group, const char *version, const ch
 	return NULL;
 }
 
+/* Is it the first `len` letters of word, in any case? */
+static bool begins(const char *name, const char *word, size_t len)
+{
+	return name && strlen(name) == len && !strncasecmp(name, word, len);
+}
+
 static bool word_matches(const struct kind *k, const char *word)
 {
-	size_t len = strlen(k->plural);
+	size_t len = strcspn(word, ".");
 
-	if (!strcasecmp(word, k->kind) || !strcasecmp(word, k->plural) ||
-	    !strcasecmp(word, k->singular))
+	/* "vmi.kubevirt.io", as -o name prints it and kubectl takes it */
+	if (word[len] && (!k->group[0] || strcasecmp(word + len + 1, k->group) != 0))
+		return false;
+	if (begins(k->kind, word, len) || begins(k->plural, word, len) ||
+	    begins(k->singular, word, len))
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(k->short_names); i++) {
-		if (k->short_names[i] && !strcasecmp(word, k->short_names[i]))
+		if (begins(k->short_names[i], word, len))
 			return true;
 	}
-	return k->group[0] && !strncasecmp(word, k->plural, len) && word[len] == '.' &&
-	       !strcasecmp(word + len + 1, k->group);
+	return false;
 }
 
 const struct kind *kind_by_word(const char *word)

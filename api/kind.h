@@ -36,7 +36,7 @@ int kind_of(const json_t *object, const struct kind **ret, struct err *err);
 /* By the parts of an API path; NULL when there is none. Both versions are found. */
 const struct kind *kind_by_path(const char *group, const char *version, const char *plural);
 
-/* By what a user types: plural, singular, short name or kind, any case, ".group" allowed. */
+/* By what a user types: plural, singular, short name or kind, any case, each with ".group" if need be. */
 const struct kind *kind_by_word(const char *word);
 
 /* "kubevirt.io/v1", or "v1" for the core group. */

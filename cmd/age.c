@@ -42,14 +42,21 @@ char *age_text(long long s, char buf[static AGE_MAX])
 	return two(buf, s / YEAR, 'y', 0, 0);
 }
 
-char *age_since(const char *rfc3339, time_t now, char buf[static AGE_MAX])
+time_t age_time(const char *rfc3339)
 {
 	struct tm tm = {0};
 	const char *end = rfc3339 ? strptime(rfc3339, "%Y-%m-%dT%H:%M:%SZ", &tm) : NULL;
 
-	if (!end || *end) {
+	return end && !*end ? timegm(&tm) : -1;
+}
+
+char *age_since(const char *rfc3339, time_t now, char buf[static AGE_MAX])
+{
+	time_t then = age_time(rfc3339);
+
+	if (then < 0) {
 		(void)snprintf(buf, AGE_MAX, "<unknown>");
 		return buf;
 	}
-	return age_text((long long)(now - timegm(&tm)), buf);
+	return age_text((long long)(now - then), buf);
 }

@@ -62,6 +62,7 @@ static int say_refusal(const struct manifest_item *item, int r, struct err *err)
 {
 	const char *name = object_name(item->object);
 	_cleanup_free_ char *why = err ? xstrdup(err->msg) : NULL;
+	_cleanup_free_ char *me = cli_me(manifest_ns(item));
 
 	if (r != -EINVAL || item->kind->configuration || !err) {
 		err_prefix(err, "%s", item->place);
@@ -69,10 +70,10 @@ static int say_refusal(const struct manifest_item *item, int r, struct err *err)
 	}
 	err_clear(err);
 	return err_set(err, r,
-		       "%s: another %s %s is there already: %s; virtpod delete %s %s -n %s "
+		       "%s: another %s %s is there already: %s; %s delete %s %s "
 		       "makes room for this one",
-		       item->place, label_kind(item->kind), name, why, label_kind(item->kind), name,
-		       manifest_ns(item));
+		       item->place, label_kind(item->kind), name, why, me, label_kind(item->kind),
+		       name);
 }
 
 /* An object that is there: configuration is replaced; a VM must be the same or is left alone. */
@@ -85,6 +86,13 @@ static int update(struct client *c, const struct manifest_item *item, enum appli
 	json_t *now = NULL;
 	int r = client_call(c, "GET", path, NULL, &there, err);
 
+	if (r == 0 && json_get(there, "metadata.deletionTimestamp")) {
+		_cleanup_free_ char *label = label_object(item->kind, there);
+
+		return err_set(err, -EAGAIN,
+			       "%s: %s is being deleted; apply it again when it has gone",
+			       item->place, label);
+	}
 	if (r == 0 && apply_same(there, item->admitted)) {
 		*ret_what = APPLIED_UNCHANGED;
 		*ret = TAKE_PTR(there);

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -132,6 +133,27 @@ static void bench_done(struct bench *b)
 	json_decref(b->trace);
 }
 
+/* Our roots go with us, and their images are the user's: so an error names the user's root. */
+static void name_users_root(const struct bench *b, const struct cli *cli, struct err *err)
+{
+	_cleanup_(paths_close) struct paths users = {.lib_fd = -1, .run_fd = -1};
+	_cleanup_free_ char *own = xasprintf("%s/lib", b->root ? b->root : "");
+	const char *const ours[] = {b->here.paths.lib, own};
+
+	if (!b->root || paths_name(cli->root, &users, NULL) < 0)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++) {
+		char *at = ours[i] ? strstr(err->msg, ours[i]) : NULL;
+		struct err theirs = {0};
+
+		if (!at)
+			continue;
+		(void)err_set(&theirs, err->code, "%.*s%s%s", (int)(at - err->msg), err->msg,
+			      users.lib, at + strlen(ours[i]));
+		*err = theirs;
+	}
+}
+
 static int start(struct cli *cli, const struct texts *files, size_t rounds, const char *trace)
 {
 	_cleanup_(bench_done) struct bench b = {.trace = trace ? json_array() : NULL};
@@ -139,7 +161,6 @@ static int start(struct cli *cli, const struct texts *files, size_t rounds, cons
 	struct err err = {0};
 	double load = 0;
 	int r = bench_open(&b, cli, files, &err);
-
 	(void)getloadavg(&load, 1);
 	if (r == 0 && load > bench_quiet_load())
 		log_warning("the load is %.2f here: other work is measured, too; compare ratios, "
@@ -153,8 +174,10 @@ static int start(struct cli *cli, const struct texts *files, size_t rounds, cons
 	}
 	if (r == 0 && trace)
 		r = bench_trace_write(&b, trace, &err);
-	if (r < 0)
+	if (r < 0) {
+		name_users_root(&b, cli, &err);
 		return cli_fail(&err);
+	}
 	report = bench_json(&b, load);
 	if (cli->output == OUTPUT_TABLE)
 		bench_table(report, stdout);
@@ -175,7 +198,9 @@ static int run(struct cli *cli, int argc, char **argv)
 				  &code);
 
 	if (at >= 0 && (at + 1 != argc || !str_eq(argv[at], "start"))) {
-		log_error("bench: say what: virtpod bench start");
+		_cleanup_free_ char *me = cli_me(NULL);
+
+		log_error("bench: say what: %s bench start", me);
 		code = EXIT_USAGE;
 	} else if (at >= 0 && (rounds < 1 || rounds > ROUNDS_MAX)) {
 		log_error("bench start: --rounds %ld: must be 1 to %d", rounds, ROUNDS_MAX);

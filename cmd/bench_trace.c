@@ -29,7 +29,7 @@ void bench_span(struct bench *b, enum bench_track track, const char *name, uint6
 int bench_trace_write(const struct bench *b, const char *path, struct err *err)
 {
 	json_t *events = json_array(), *all;
-	int r;
+	int r, why;
 
 	for (size_t i = 1; i < ARRAY_SIZE(tracks); i++)
 		(void)json_array_append_new(events,
@@ -38,7 +38,9 @@ int bench_trace_write(const struct bench *b, const char *path, struct err *err)
 						      (int)i, "args", "name", tracks[i]));
 	(void)json_array_extend(events, b->trace);
 	all = json_pack("{s:s, s:o}", "displayTimeUnit", "ms", "traceEvents", events);
+	errno = 0;
 	r = json_dump_file(all, path, JSON_COMPACT);
+	why = errno ? errno : EIO;
 	json_decref(all);
-	return r < 0 ? err_set(err, -EIO, "--trace %s: can't be written", path) : 0;
+	return r < 0 ? err_errno(err, -why, "--trace %s: can't be written", path) : 0;
 }

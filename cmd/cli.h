@@ -46,6 +46,13 @@ extern const struct command command_apply, command_bench, command_cleanup, comma
 /* The namespace that names without one are in. */
 const char *cli_namespace(const struct cli *cli);
 
+/*
+ * How a command of ours begins that reaches what this one reaches, for hints: "virtpod --root DIR -n NS",
+ * quoted for a shell. ns NULL: that of -n, if it was given. The caller's.
+ */
+char *cli_me(const char *ns);
+void cli_remember(const struct cli *cli); /* what was given */
+
 /* Print the error as virtpod's one line on stderr; returns the exit code that its errno means. */
 int cli_fail(const struct err *err);
 

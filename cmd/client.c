@@ -74,7 +74,7 @@ int client_open(const struct cli *cli, struct client **ret, struct err *err)
 	c->own_root = cli->root != NULL;
 	c->paths.run_fd = c->paths.lib_fd = -1;
 	r = paths_open(cli->root, /* make= */ geteuid() == 0, &c->paths, err);
-	if (r == -ENOENT || r == -EACCES) {
+	if (geteuid() != 0 && (r == -ENOENT || r == -EACCES)) {
 		err_clear(err);
 		return err_set(err, -EACCES,
 			       r == -ENOENT ? "no virt-handler has run here yet, and only root can "
@@ -82,9 +82,13 @@ int client_open(const struct cli *cli, struct client **ret, struct err *err)
 					    : "permission denied: virt-handler's socket is root's: "
 					      "use sudo");
 	}
-	if (r < 0)
-		return r;
-	r = reach(c, err);
+	if (r < 0 && r != -EINVAL) { /* a folder that can't be used: no handler can be in it */
+		if (err)
+			err->code = -ENOTCONN;
+		return -ENOTCONN;
+	}
+	if (r == 0)
+		r = reach(c, err);
 	if (r < 0)
 		return r;
 	c->curl = curl_easy_init();
@@ -153,10 +157,10 @@ static int status_code(long code, const char *reason)
 {
 	switch (code) {
 	case 401:
-	case 403:
 		return -EACCES;
 	case 404:
 		return -ENOENT;
+	case 403: /* who may ask at all is root: it is the object that may not */
 	case 409:
 		return str_eq(reason, "AlreadyExists") ? -EEXIST : -EBUSY;
 	case 400:

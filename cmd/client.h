@@ -25,9 +25,9 @@ static inline void client_freep(struct client **c)
 
 /*
  * body may be NULL. 2xx: *ret (may be NULL) is the answer, the caller's. A Status of failure becomes
- * its message, with the causes: -ENOENT 404, -EEXIST already there, -EBUSY conflict, -EINVAL 400 and
- * 422, -EACCES 401 and 403, else -EIO. No handler: -ENOTCONN. A GET that a handler was killed over is asked
- * again.
+ * its message, with the causes: -ENOENT 404, -EEXIST already there, -EBUSY conflict and forbidden,
+ * -EINVAL 400 and 422, -EACCES 401, else -EIO. No handler: -ENOTCONN. A GET that a handler was killed
+ * over is asked again.
  */
 int client_call(struct client *c, const char *method, const char *path, const json_t *body,
 		json_t **ret, struct err *err);

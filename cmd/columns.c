@@ -11,6 +11,7 @@
 
 enum from {
 	FROM_PATH,
+	FROM_PHASE,
 	FROM_CONDITION,
 	FROM_AGE,
 	FROM_READY_NODE,
@@ -33,7 +34,7 @@ struct column {
 
 static const struct column vmi_columns[] = {
 	{"AGE", FROM_AGE, NULL, false, 6},
-	{"PHASE", FROM_PATH, "status.phase", false, 10},
+	{"PHASE", FROM_PHASE, NULL, false, 11},
 	{"IP", FROM_PATH, "status.interfaces[0].ipAddress", false, 15},
 	{"NODENAME", FROM_PATH, "status.nodeName", false, 16},
 	{"READY", FROM_CONDITION, "Ready", false, 5},
@@ -123,10 +124,17 @@ static const char *involved(const json_t *event, char buf[static CELL_MAX])
 static const char *cell(const struct column *c, const json_t *object, char buf[static CELL_MAX])
 {
 	const char *reason, *message;
+	struct verdict v;
 
 	switch (c->from) {
 	case FROM_PATH:
 		return json_str(object, c->what);
+	case FROM_PHASE:
+		verdict_of(object, &v);
+		/* as kubectl has it of pods; the object keeps its phase */
+		return json_get(object, "metadata.deletionTimestamp") && v.state != VERDICT_ENDED
+			       ? "Terminating"
+			       : json_str(object, "status.phase");
 	case FROM_CONDITION:
 		return columns_condition(object, c->what);
 	case FROM_AGE:

@@ -92,12 +92,13 @@ static int run(struct cli *cli, int argc, char **argv)
 	struct target target;
 	struct err err = {0};
 	int code, at = opts_parse(cli, command_describe.usage, NULL, 0, false, argc, argv, &code);
+	_cleanup_free_ char *me = cli_me(NULL);
 
 	if (at < 0)
 		return code;
 	if (at == argc)
-		(void)err_set(&err, -EINVAL,
-			      "describe: of which kind? say virtpod describe vmi NAME");
+		(void)err_set(&err, -EINVAL, "describe: of which kind? say %s describe vmi NAME",
+			      me);
 	if (err.code || label_check(argc - at, argv + at, NULL, /* need_name= */ false, &err) < 0) {
 		(void)cli_fail(&err);
 		return EXIT_USAGE;

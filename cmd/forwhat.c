@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/forwhat.h"
 
-#include "cmd/columns.h"
-
 #include "lib/json.h"
 #include "lib/util.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
@@ -23,6 +22,23 @@ static int parse_condition(const char *rest, struct for_what *ret)
 	return 0;
 }
 
+/*
+ * Names and list indexes, as json_get follows them. kubectl has filters, ranges and wildcards, too:
+ * taken for a name, one would be waited for in vain.
+ */
+static bool is_path(const char *path)
+{
+	struct json_step step;
+	int r;
+
+	while ((r = json_step_next(&path, &step)) == 1)
+		for (size_t i = 0; i < step.len; i++)
+			if (!isalnum((unsigned char)step.name[i]) &&
+			    (i == 0 || !strchr("-_./", step.name[i])))
+				return false;
+	return r == 0;
+}
+
 static int parse_field(const char *rest, struct for_what *ret)
 {
 	const char *end = strchr(rest, '}');
@@ -35,7 +51,7 @@ static int parse_field(const char *rest, struct for_what *ret)
 	ret->type = FOR_FIELD;
 	ret->path = xstrndup(rest + 2, (size_t)(end - rest) - 2);
 	ret->value = end[1] ? xstrdup(end + 2) : NULL;
-	return 0;
+	return is_path(ret->path) ? 0 : -EINVAL;
 }
 
 int for_what_parse(const char *text, struct for_what *ret, struct err *err)
@@ -50,11 +66,15 @@ int for_what_parse(const char *text, struct for_what *ret, struct err *err)
 		r = parse_condition(rest, &w);
 	else if ((rest = str_after(text, "jsonpath=")))
 		r = parse_field(rest, &w);
-	if (r < 0)
-		return err_set(err, r,
-			       "--for=%s: must be delete, condition=TYPE[=STATUS] or "
-			       "jsonpath={.field}[=VALUE]",
-			       text);
+	if (r < 0) {
+		for_what_done(&w);
+		return err_set(
+			err, r,
+			"--for=%s: must be delete, condition=TYPE[=STATUS] or "
+			"jsonpath={.field.list[0].field}[=VALUE], without filters, ranges and "
+			"wildcards",
+			text);
+	}
 	*ret = w;
 	return 0;
 }
@@ -79,13 +99,46 @@ static bool field_met(const struct for_what *w, const json_t *object)
 	return str_eq(text, w->value);
 }
 
+const json_t *for_what_condition(const struct for_what *w, const json_t *object)
+{
+	const json_t *list = json_get(object, "status.conditions"), *c;
+	size_t i;
+
+	if (w->type != FOR_CONDITION)
+		return NULL;
+	json_array_foreach (list, i, c) {
+		const char *type = json_str(c, "type");
+
+		if (type && strcasecmp(type, w->path) == 0)
+			return c;
+	}
+	return NULL;
+}
+
+static bool condition_met(const struct for_what *w, const json_t *object)
+{
+	const char *status = json_str(for_what_condition(w, object), "status");
+
+	return status && strcasecmp(status, w->value) == 0;
+}
+
+bool for_what_can_come(const struct for_what *w, const json_t *object)
+{
+	const char *phase = json_str(object, "status.phase");
+	bool final = str_eq(phase, "Succeeded") || str_eq(phase, "Failed");
+
+	if (!final || json_get(object, "metadata.ownerReferences[0]"))
+		return true;
+	return w->type == FOR_DELETE || (w->type == FOR_FIELD && !str_after(w->path, "status"));
+}
+
 bool for_what_met(const struct for_what *w, const json_t *object)
 {
 	switch (w->type) {
 	case FOR_DELETE:
 		return !object;
 	case FOR_CONDITION:
-		return object && strcasecmp(columns_condition(object, w->path), w->value) == 0;
+		return condition_met(w, object);
 	case FOR_FIELD:
 		return object && field_met(w, object);
 	}

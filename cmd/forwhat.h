@@ -16,9 +16,18 @@ struct for_what {
 	char *value;	  /* owned; NULL: any value will do */
 };
 
-/* "delete", "condition=X[=V]", "jsonpath={.a.b[0]}[=V]". -EINVAL */
+/* "delete", "condition=X[=V]" (X in any case), "jsonpath={.a.b[0]}[=V]". -EINVAL */
 int for_what_parse(const char *text, struct for_what *ret, struct err *err);
 void for_what_done(struct for_what *w);
 
 /* object NULL: there is none. */
 bool for_what_met(const struct for_what *w, const json_t *object);
+
+/*
+ * Not met now, but perhaps later? A VMI that has ended stays so; but a VirtualMachine's is made anew
+ * under its name.
+ */
+bool for_what_can_come(const struct for_what *w, const json_t *object);
+
+/* The object's condition that is waited for, borrowed; NULL: it has none, or none is waited for. */
+const json_t *for_what_condition(const struct for_what *w, const json_t *object);

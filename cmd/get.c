@@ -22,6 +22,7 @@ struct get {
 	struct table table;
 	bool headed;
 	json_t *shown; /* while watching: what each object's row says, by uid */
+	json_t *items; /* of several targets that are one List */
 	sd_event *event;
 	int code;
 };
@@ -29,6 +30,11 @@ struct get {
 static bool is_table(const struct get *g)
 {
 	return g->cli->output == OUTPUT_TABLE || g->cli->output == OUTPUT_WIDE;
+}
+
+static bool is_machine(const struct get *g)
+{
+	return g->cli->output == OUTPUT_JSON || g->cli->output == OUTPUT_YAML;
 }
 
 /* That one of these has become too old is no news. */
@@ -72,7 +78,11 @@ static int show_list(struct get *g, const json_t *list)
 	const json_t *items = json_object_get(list, "items"), *object;
 	size_t i;
 
-	if (g->cli->output == OUTPUT_JSON || g->cli->output == OUTPUT_YAML) {
+	if (g->items) {
+		(void)json_array_extend(g->items, (json_t *)(uintptr_t)items);
+		return EXIT_DONE;
+	}
+	if (is_machine(g)) {
 		print_value(g->cli->output, list);
 		return EXIT_DONE;
 	}
@@ -97,12 +107,12 @@ static int get_once(struct get *g)
 
 	if (client_call(g->client, "GET", path, NULL, &answer, &err) < 0)
 		return cli_fail(&err);
-	if (g->target.name)
-		show(g, answer);
+	if (!g->target.name)
+		return show_list(g, answer);
+	if (g->items)
+		(void)json_array_append(g->items, answer);
 	else
-		(void)show_list(g, answer);
-	if (g->headed)
-		table_flush(&g->table, stdout);
+		show(g, answer);
 	return EXIT_DONE;
 }
 
@@ -168,17 +178,52 @@ static int get_watch(struct get *g)
 	return g->code;
 }
 
+static void end_table(struct get *g)
+{
+	if (g->headed)
+		table_flush(&g->table, stdout);
+	table_done(&g->table);
+	g->headed = false;
+}
+
+/* One table for each kind, in the order of the words. */
 static int each_target(struct get *g, int argc, char **argv)
 {
+	struct target t;
 	int code = EXIT_DONE;
 
-	for (int i = 0; label_target(argc, argv, NULL, i, &g->target, NULL) > 0; i++) {
-		int one = g->watch ? get_watch(g) : get_once(g);
+	for (int i = 0; label_target(argc, argv, NULL, i, &t, NULL) > 0; i++) {
+		bool was_headed = g->headed;
+		int one;
 
+		if (t.kind != g->target.kind)
+			end_table(g);
+		if (was_headed && !g->headed)
+			(void)putchar('\n');
+		g->target = t;
+		one = g->watch ? get_watch(g) : get_once(g);
 		code = one ? one : code;
-		table_done(&g->table);
-		g->headed = false;
 	}
+	end_table(g);
+	return code;
+}
+
+/* What is found of several objects is one List for programs, as kubectl has it. */
+static int get_all(struct get *g, int argc, char **argv)
+{
+	struct target second;
+	_cleanup_json_ json_t *list = NULL;
+	int code;
+
+	if (is_machine(g) && !g->watch && label_target(argc, argv, NULL, 1, &second, NULL) > 0)
+		g->items = json_array();
+	code = each_target(g, argc, argv);
+	if (!g->items)
+		return code;
+	list = json_pack("{s:s, s:o, s:s, s:{s:s}}", "apiVersion", "v1", "items", g->items, "kind",
+			 "List", "metadata", "resourceVersion", "");
+	if (json_array_size(g->items))
+		print_value(g->cli->output, list);
 	return code;
 }
 
@@ -194,8 +239,12 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (at < 0)
 		return code;
 	if (at == argc || (g.watch && argc - at > 2)) {
-		log_error(at == argc ? "get: of which kind? say virtpod get vmi, vm, node, …"
-				     : "get -w: one kind or one object");
+		_cleanup_free_ char *me = cli_me(NULL);
+
+		if (at == argc)
+			log_error("get: of which kind? say %s get vmi, vm, node, …", me);
+		else
+			log_error("get -w: one kind or one object");
 		return EXIT_USAGE;
 	}
 	if (label_check(argc - at, argv + at, NULL, /* need_name= */ false, &err) < 0) {
@@ -204,7 +253,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	}
 	if (client_open(cli, &g.client, &err) < 0)
 		return cli_fail(&err);
-	code = each_target(&g, argc - at, argv + at);
+	code = get_all(&g, argc - at, argv + at);
 	client_free(g.client);
 	return code;
 }

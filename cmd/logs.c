@@ -48,6 +48,7 @@ static size_t on_data(char *data, size_t size, size_t n, void *arg)
 	return n;
 }
 
+/* -EPIPE: it was cut in the midst. */
 static int transfer(struct client *c, const char *path, struct err *err)
 {
 	struct logs l = {.curl = curl_easy_init(), .terminal = isatty(STDOUT_FILENO)};
@@ -71,7 +72,8 @@ static int transfer(struct client *c, const char *path, struct err *err)
 		return client_status_error(code, status, err);
 	if (r == CURLE_OK || ferror(stdout)) /* nobody reads any more */
 		return 0;
-	return err_set(err, -ENOTCONN, "virt-handler: %s", curl_easy_strerror(r));
+	return err_set(err, code == 200 ? -EPIPE : -ENOTCONN, "virt-handler: %s",
+		       curl_easy_strerror(r));
 }
 
 static int logs(struct cli *cli, const struct target *vmi, const char *which, long tail,
@@ -80,14 +82,26 @@ static int logs(struct cli *cli, const struct target *vmi, const char *which, lo
 	_cleanup_client_ struct client *client = NULL;
 	_cleanup_free_ char *path = NULL, *query = NULL, *lines = NULL;
 	_cleanup_free_ char *container = url_escape(which);
+	_cleanup_free_ char *label = label_name(vmi->kind, cli_namespace(cli), vmi->name);
 	struct err err = {0};
+	int r;
 
 	lines = tail < 0 ? xstrdup("") : xasprintf("&tailLines=%ld", tail);
 	query = xasprintf("log?container=%s%s%s", container, lines, follow ? "&follow=true" : "");
 	path = url_subresource("subresources.virtpod.io", cli_namespace(cli), vmi->name, query);
-	if (client_open(cli, &client, &err) < 0 || transfer(client, path, &err) < 0)
-		return cli_fail(&err);
-	return EXIT_DONE;
+	r = client_open(cli, &client, &err);
+	if (r == 0)
+		r = transfer(client, path, &err);
+	if (r == -EPIPE) { /* the log is still there; curl's words for this say nothing */
+		_cleanup_free_ char *me = cli_me(NULL);
+
+		log_error("virt-handler has ended, the VM lives on; %s logs %s -c %s%s goes on", me,
+			  vmi->name, which, follow ? " -f --tail 10" : "");
+		return EXIT_NO_HANDLER;
+	}
+	if (r == -EBUSY)
+		err_prefix(&err, "%s", label);
+	return r < 0 ? cli_fail(&err) : EXIT_DONE;
 }
 
 static int run(struct cli *cli, int argc, char **argv)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/opts.h"
 
+#include "api/names.h"
 #include "lib/log.h"
 #include "lib/util.h"
 
@@ -157,28 +158,73 @@ static int check_output(const struct cli *cli)
 	return -EINVAL;
 }
 
+/* What getopt has stumbled over: a letter, perhaps in the midst of others, or a long option. */
+static void complain(const struct parser *p, int c, const char *word)
+{
+	char letter[3] = {'-', (char)optopt, 0};
+	const struct opt *o = optopt ? found(p, optopt) : NULL;
+
+	if (!o && optopt)
+		word = letter;
+	if (!o)
+		log_error("%s: no such option here", word);
+	else
+		log_error("%s%s: %s", optopt < LONG_ONLY ? "" : "--",
+			  optopt < LONG_ONLY ? letter : o->name,
+			  c == ':' ? "needs a value" : "takes no value");
+}
+
+/* kubectl takes "-o=yaml" for "-o yaml". */
+static const char *value_of(int c, const char *word)
+{
+	bool attached = c < LONG_ONLY && optarg && optarg != word;
+
+	return attached && *optarg == '=' ? optarg + 1 : optarg;
+}
+
 /* One option of the command line after the other; negative: something was printed. */
 static int walk(const struct parser *p, int argc, char **argv)
 {
+	static const char *const wants[] = {
+		[OPT_BOOL] = "true or false",
+		[OPT_COUNT] = "a whole number, 0 or more",
+		[OPT_TIME] = "a duration such as 30s, 1m or 2h",
+	};
 	int c;
 
 	opterr = 0;
 	optind = 0; /* glibc: begin anew */
 	while ((c = getopt_long(argc, argv, p->letters, p->longs, NULL)) != -1) {
 		const struct opt *o = found(p, c);
+		const char *value;
 
 		if (c == ':' || c == '?' || !o) {
-			const char *word = argv[optind - 1];
-
-			log_error(c == ':' ? "%s: needs a value" : "%s: no such option here", word);
+			complain(p, c, argv[optind - 1]);
 			return -EINVAL;
 		}
-		if (store(o, optarg) < 0) {
-			log_error("--%s %s: not a value that it takes", o->name, optarg);
+		value = value_of(c, argv[optind - 1]);
+		if (store(o, value) < 0) {
+			log_error("--%s %s: must be %s", o->name, value, wants[o->type]);
 			return -EINVAL;
 		}
 	}
 	return optind;
+}
+
+/* What every command shares; an empty word is most likely a variable that was not set. */
+static int check_globals(const struct cli *cli)
+{
+	struct err err = {0};
+
+	if (cli->root && !*cli->root) {
+		log_error("--root '': must be a folder");
+		return -EINVAL;
+	}
+	if (cli->ns && name_dns1123_label(cli->ns, &err) < 0) {
+		log_error("-n: %s", err.msg);
+		return -EINVAL;
+	}
+	return 0;
 }
 
 int opts_parse(struct cli *cli, const char *usage, const struct opt *own, size_t n_own,
@@ -200,6 +246,9 @@ int opts_parse(struct cli *cli, const char *usage, const struct opt *own, size_t
 	for (size_t i = 0; i < GLOBALS; i++)
 		add(&p, &globals[i]);
 	r = walk(&p, argc, argv);
+	cli_remember(cli);
+	if (r >= 0 && check_globals(cli) < 0)
+		r = -EINVAL;
 	if (r >= 0 && output && parse_output(output, &cli->output) < 0)
 		r = -EINVAL;
 	if (r >= 0 && !help && check_output(cli) < 0)

@@ -10,7 +10,9 @@
 /* What a terminal would obey stands in strings only, where JSON has another way to write it. */
 static void print_json(const json_t *value)
 {
-	_cleanup_free_ char *text = json_dumps(value, JSON_INDENT(4) | JSON_ENCODE_ANY);
+	/* 15 digits mean something in every double; 17 would show 0.595 as 0.594999… */
+	_cleanup_free_ char *text =
+		json_dumps(value, JSON_INDENT(4) | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
 
 	for (const unsigned char *s = (unsigned char *)text; s && *s; s++)
 		if (*s == 0x7f)

@@ -25,14 +25,32 @@ static void put_word(FILE *to, const char *word)
 	(void)fputc('\'', to);
 }
 
+static FILE *open_text(char **text, size_t *len)
+{
+	FILE *to = open_memstream(text, len);
+
+	if (!to)
+		abort(); /* out of memory, as lib/util.h has it */
+	return to;
+}
+
+char *quote_word(const char *word)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *to = open_text(&text, &len);
+
+	put_word(to, word);
+	(void)fclose(to);
+	return text;
+}
+
 char *quote_argv(char *const *argv)
 {
 	char *text = NULL;
 	size_t len;
-	FILE *to = open_memstream(&text, &len);
+	FILE *to = open_text(&text, &len);
 
-	if (!to)
-		abort(); /* out of memory, as lib/util.h has it */
 	for (size_t i = 0; argv[i]; i++) {
 		/* a value stays on the line of its option */
 		bool value = i > 1 && argv[i][0] != '-' && argv[i - 1][0] == '-';

@@ -38,11 +38,12 @@ static size_t count_vms(const struct manifest *m)
 /* What can be said without the handler: there is a VM to run, and every one of them would start. */
 static int check(const struct manifest *m, const struct options *o)
 {
+	_cleanup_free_ char *me = cli_me(NULL);
 	size_t n = count_vms(m);
 
 	if (n == 0 || (n > 1 && o->how.console)) {
 		if (n == 0)
-			log_error("run: no VM in what -f names; virtpod apply -f is for the rest");
+			log_error("run: no VM in what -f names; %s apply -f is for the rest", me);
 		else
 			log_error("run --console: follows one VM, and here are %zu", n);
 		return EXIT_USAGE;
@@ -54,8 +55,8 @@ static int check(const struct manifest *m, const struct options *o)
 		    vm_wants_running(item->admitted, VM_LAST_NONE))
 			continue;
 		log_error("%s: spec.runStrategy: this VM is not to be started; say Always, "
-			  "RerunOnFailure or Once, or use virtpod apply",
-			  item->place);
+			  "RerunOnFailure or Once, or use %s apply",
+			  item->place, me);
 		return EXIT_REFUSED;
 	}
 	return EXIT_DONE;
@@ -82,6 +83,20 @@ static int apply_configuration(struct client *c, const struct manifest *m, bool 
 	return EXIT_DONE;
 }
 
+static int refuse_present(const struct manifest_item *item, const json_t *there)
+{
+	_cleanup_free_ char *label = manifest_label(item);
+	_cleanup_free_ char *me = cli_me(manifest_ns(item));
+
+	if (json_get(there, "metadata.deletionTimestamp"))
+		log_error("%s: %s is being deleted; run it again when it has gone", item->place,
+			  label);
+	else
+		log_error("%s: %s is there already; %s delete %s %s removes it", item->place, label,
+			  me, label_kind(item->kind), object_name(item->object));
+	return EXIT_REFUSED;
+}
+
 /* Before the first is created, so that a refusal leaves nothing half done. */
 static int check_absent(struct client *c, const struct manifest *m)
 {
@@ -89,44 +104,42 @@ static int check_absent(struct client *c, const struct manifest *m)
 		const struct manifest_item *item = &m->items[i];
 		_cleanup_free_ char *path =
 			url_object(item->kind, manifest_ns(item), object_name(item->object), NULL);
-		_cleanup_free_ char *label = NULL;
+		_cleanup_json_ json_t *there = NULL;
 		struct err err = {0};
 		int r;
 
 		if (!is_vm(item) || !object_name(item->object)[0])
 			continue;
-		r = client_call(c, "GET", path, NULL, NULL, &err);
+		r = client_call(c, "GET", path, NULL, &there, &err);
 		if (r == -ENOENT)
 			continue;
-		if (r < 0)
-			return cli_fail(&err);
-		label = manifest_label(item);
-		log_error("%s: %s is there already; virtpod delete %s %s -n %s removes it",
-			  item->place, label, label_kind(item->kind), object_name(item->object),
-			  manifest_ns(item));
-		return EXIT_REFUSED;
+		return r < 0 ? cli_fail(&err) : refuse_present(item, there);
 	}
 	return EXIT_DONE;
 }
 
-/* Ask for the end of all, then wait for each: they shut down side by side. */
+/* Ask for the end of all, then wait for all: they shut down side by side. */
 static int remove_all(struct client *c, struct supervised *vms, size_t n)
 {
+	struct removal *list = xcalloc(n + 1, sizeof *list);
+	struct err err = {0};
 	int code = EXIT_DONE;
 
-	for (int waits = 0; waits <= 1; waits++)
-		for (size_t i = 0; i < n; i++) {
-			const struct manifest_item *item = vms[i].item;
-			const char *ns = manifest_ns(item), *name = object_name(item->object);
-			_cleanup_free_ char *uid = NULL;
-			struct err err = {0};
-			int r = waits ? remove_wait(c, item->kind, ns, name, vms[i].uid, &err)
-				      : remove_ask(c, item->kind, ns, name, GRACE_OF_VM, &uid,
-						   &err);
+	for (size_t i = 0; i < n; i++) {
+		const struct manifest_item *item = vms[i].item;
+		_cleanup_free_ char *uid = NULL;
+		struct err why = {0};
+		int r;
 
-			if (r < 0 && r != -ENOENT)
-				code = cli_fail(&err);
-		}
+		list[i] = (struct removal){item->kind, manifest_ns(item), object_name(item->object),
+					   vms[i].uid};
+		r = remove_ask(c, item->kind, list[i].ns, list[i].name, GRACE_OF_VM, &uid, &why);
+		if (r < 0 && r != -ENOENT)
+			code = cli_fail(&why);
+	}
+	if (!code && remove_wait_all(c, list, n, /* on_gone= */ NULL, NULL, &err) < 0)
+		code = cli_fail(&err);
+	free(list);
 	return code;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Commands that show one of our own subresources of a VM: inspect, verify. */
+/* Commands about one of a VM's subresources: inspect and verify, which show our own, console. */
 #pragma once
 
 #include "cmd/cli.h"
@@ -14,6 +14,13 @@ struct subresource {
 };
 
 void subresource_done(struct subresource *s);
+
+/*
+ * Print why a VM's subresource was refused: the handler's word is only that it does not run, its phase and
+ * reason are the object's. The exit code.
+ */
+int subresource_refused(struct client *c, const char *ns, const char *name,
+			const struct err *refusal);
 
 /*
  * Read the command line "NAME" and get the VM's subresource `what`. -1: *ret is filled. Otherwise the exit

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/verdict.h"
 
+#include "cmd/age.h"
+
 #include "lib/json.h"
 #include "lib/util.h"
+
+#define GRACE_SECONDS 30 /* of who says nothing about it (api/plan_make.c) */
 
 static const json_t *condition(const json_t *vmi, const char *type)
 {
@@ -76,6 +80,23 @@ void verdict_of(const json_t *vmi, struct verdict *ret)
 	*ret = v;
 }
 
+long verdict_kill_in(const json_t *object, time_t now)
+{
+	time_t asked = age_time(json_str(object, "metadata.deletionTimestamp"));
+	const json_t *template = json_get(object, "spec.template.spec");
+	uint64_t grace = json_u64(template ? template : json_get(object, "spec"),
+				  "terminationGracePeriodSeconds", GRACE_SECONDS);
+	bool has_guest = str_eq(json_str(object, "status.phase"), "Running") ||
+			 json_flag(object, "status.ready", false);
+	time_t end;
+
+	grace = json_u64(object, "metadata.deletionGracePeriodSeconds", grace);
+	end = asked + (time_t)grace;
+	if (asked < 0 || !has_guest || !grace)
+		return -1;
+	return end > now ? (long)(end - now) : 0;
+}
+
 /* A VM has its VMI's conditions, and one of its own for when it can't make one. */
 static const json_t *obstacle(const json_t *object)
 {
@@ -103,9 +124,30 @@ void verdict_why(const json_t *object, const char **ret_reason, const char **ret
 
 	verdict_of(object, &v);
 	if (v.state == VERDICT_GOES_ON) {
-		v.reason = reason ? reason : "";
-		v.message = text_of(c);
+		bool deleted = json_get(object, "metadata.deletionTimestamp");
+
+		v.reason = reason ? reason : deleted ? "Terminating" : "";
+		v.message = c ? text_of(c) : deleted ? "it is being deleted" : "";
 	}
 	*ret_reason = v.reason;
 	*ret_message = v.message;
+}
+
+char *verdict_text(const json_t *object)
+{
+	const char *phase = json_str(object, "status.phase");
+	const char *vm = json_str(object, "status.printableStatus");
+	const char *parts[3] = {phase ? phase : vm, NULL, NULL};
+	char *text = xstrdup("");
+
+	verdict_why(object, &parts[1], &parts[2]);
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		char *before = text;
+
+		if (!parts[i] || !*parts[i])
+			continue;
+		text = xasprintf("%s%s%s", before, *before ? ": " : "", parts[i]);
+		free(before);
+	}
+	return text;
 }

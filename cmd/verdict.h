@@ -5,6 +5,7 @@
 #include "cmd/cli.h"
 
 #include <jansson.h>
+#include <time.h>
 
 enum verdict_state { VERDICT_GOES_ON, VERDICT_ENDED, VERDICT_REFUSED };
 
@@ -23,8 +24,14 @@ struct verdict {
  */
 void verdict_of(const json_t *vmi, struct verdict *ret);
 
+/* Seconds until a guest that was asked to shut down is killed; -1: none of this VMI's or VM's was. */
+long verdict_kill_in(const json_t *object, time_t now);
+
 /*
- * Why a VMI or a VM does not run, in a word and a sentence, borrowed; both "" when it does, or when
- * nothing is known to be in its way.
+ * Why a VMI or a VM does not run, or will not for long, in a word and a sentence, borrowed; both ""
+ * when it does, or when nothing is known to be in its way.
  */
 void verdict_why(const json_t *object, const char **ret_reason, const char **ret_message);
+
+/* How it is with an object of any kind, for a sentence: "Failed: FailedStart: no image". The caller's. */
+char *verdict_text(const json_t *object);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/client.h"
-#include "cmd/columns.h"
 #include "cmd/follow.h"
 #include "cmd/forwhat.h"
 #include "cmd/label.h"
 #include "cmd/opts.h"
+#include "cmd/verdict.h"
 
 #include "api/meta.h"
 #include "lib/json.h"
@@ -12,6 +12,7 @@
 #include "lib/util.h"
 
 #include <errno.h>
+#include <string.h>
 #include <time.h>
 
 #define WAIT_SECONDS 30 /* kubectl's default */
@@ -20,17 +21,41 @@ struct waiting {
 	sd_event *event;
 	struct for_what what;
 	const char *label;
-	bool there;
+	json_t *object; /* as it was seen last, owned; NULL: not there */
 	bool met;
 	int code;
 };
 
-static void check(struct waiting *w, const json_t *object)
+/* Its phase with the reason, or, when nothing is in the way of that, the condition's own. */
+static char *how_it_is(const struct waiting *w)
 {
+	const json_t *c = for_what_condition(&w->what, w->object);
+	const char *reason = json_str(c, "reason"), *message = json_str(c, "message");
+	_cleanup_free_ char *text = verdict_text(w->object);
+
+	if (strchr(text, ':') || !c)
+		return TAKE_PTR(text);
+	return xasprintf("%s%s%s is %s%s%s%s%s", text, *text ? ", " : "", json_str(c, "type"),
+			 json_str(c, "status"), reason && *reason ? ": " : "", reason ? reason : "",
+			 message && *message ? ": " : "", message ? message : "");
+}
+
+static void check(struct waiting *w, json_t *object)
+{
+	_cleanup_free_ char *how = NULL;
+
+	json_decref(w->object);
+	w->object = json_incref(object);
 	w->met = for_what_met(&w->what, object);
-	if (!w->met)
+	if (w->met) {
+		printf("%s %s\n", w->label, object ? "condition met" : "deleted");
+	} else if (object && !for_what_can_come(&w->what, object)) {
+		how = how_it_is(w);
+		log_error("%s: %s will not come: %s", w->label, w->what.text, how);
+		w->code = EXIT_FAILED;
+	} else {
 		return;
-	printf("%s %s\n", w->label, object ? "condition met" : "deleted");
+	}
 	(void)sd_event_exit(w->event, 0);
 }
 
@@ -38,21 +63,19 @@ static void on_change(void *arg, enum follow_what what, json_t *object, const st
 {
 	struct waiting *w = arg;
 
-	if (w->met)
+	if (w->met || w->code)
 		return;
 	switch (what) {
 	case FOLLOW_LISTED:
 	case FOLLOW_CHANGED:
-		w->there = true;
 		check(w, object);
 		break;
 	case FOLLOW_SYNCED:
 		/* what is not there may come yet: who waits after starting a run can't know */
-		if (!w->there)
+		if (!w->object)
 			check(w, NULL);
 		break;
 	case FOLLOW_DELETED:
-		w->there = false;
 		check(w, NULL);
 		break;
 	case FOLLOW_FAILED:
@@ -65,11 +88,12 @@ static void on_change(void *arg, enum follow_what what, json_t *object, const st
 static int on_timeout(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct waiting *w = arg;
+	_cleanup_free_ char *how = w->object ? how_it_is(w) : xstrdup("it is not there");
 
 	(void)source;
 	(void)usec;
-	log_error("%s: timed out waiting for %s%s", w->label, w->what.text,
-		  w->there ? "" : "; it is not there");
+	log_error("%s: timed out waiting for %s%s%s", w->label, w->what.text, *how ? "; " : "",
+		  how);
 	w->code = EXIT_FAILED;
 	return sd_event_exit(w->event, 0);
 }
@@ -110,6 +134,7 @@ static int each_target(struct cli *cli, const struct for_what *what, long second
 		struct waiting w = {.what = *what, .label = label};
 		int one = wait_for(client, &w, &t, cli_namespace(cli), seconds);
 
+		json_decref(w.object);
 		code = one ? one : code;
 	}
 	return code;
@@ -124,12 +149,14 @@ static int run(struct cli *cli, int argc, char **argv)
 	struct err err = {0};
 	int code, at = opts_parse(cli, command_wait.usage, own, ARRAY_SIZE(own), false, argc, argv,
 				  &code);
+	_cleanup_free_ char *me = cli_me(NULL);
 
 	if (at < 0)
 		return code;
 	if (at == argc || !text) {
-		log_error("wait: say virtpod wait KIND/NAME --for=condition=Ready, =delete or "
-			  "=jsonpath={.status.phase}=Running");
+		log_error("wait: say %s wait KIND/NAME --for=condition=Ready, =delete or "
+			  "=jsonpath={.status.phase}=Running",
+			  me);
 		return EXIT_USAGE;
 	}
 	if (label_check(argc - at, argv + at, NULL, /* need_name= */ true, &err) < 0 ||
@@ -152,6 +179,8 @@ const struct command command_wait = {
 	"  --for=delete                                no such object\n"
 	"  --timeout=TIME                              90s, 5m, 1h; -1 waits without end\n"
 	"\n"
-	"What is not there yet is waited for, too.\n",
+	"What is not there yet is waited for, too. A VMI that has ended is not waited for: what "
+	"can't\n"
+	"come any more fails at once.\n",
 	run,
 };

@@ -5,6 +5,7 @@
 #include "handler/objstore.h"
 #include "handler/podlog.h"
 #include "handler/stream.h"
+#include "handler/vmstatus.h"
 
 #include "api/meta.h"
 #include "lib/json.h"
@@ -143,7 +144,10 @@ enum MHD_Result logstream_request(struct request *r, const struct call *c)
 		return stream_start(s->to, r, "text/plain", /* timeout_seconds= */ 0);
 	stream_free(s->to);
 	code = e == -EINVAL   ? k8s_bad_request(&status, "%s", err.msg)
-	       : e == -ENOENT ? k8s_conflict(&status, to->kind, to->name, err.msg)
+	       : e == -ENOENT ? k8s_failure(&status, 409, "Conflict", "%s%s", err.msg,
+					    vmstatus_vmi_ran(vmi)     ? ""
+					    : vmstatus_vmi_final(vmi) ? ": it never ran"
+								      : " yet")
 			      : k8s_internal(&status, &err);
 	return reply_json(r, code, status);
 }

@@ -278,7 +278,7 @@ int podlog_open(struct handler *h, const char *uid, const char *which, struct po
 		fd = open(kept, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	}
 	if (fd < 0 && errno == ENOENT)
-		return err_set(err, -ENOENT, "it has no log '%s' yet", which);
+		return err_set(err, -ENOENT, "it has no log '%s'", which);
 	if (fd < 0)
 		return err_errno(err, -errno, "log '%s'", which);
 	*ret = (struct podlog){.fd = fd, .max = logs[i].max, .live = TAKE_PTR(live)};

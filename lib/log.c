@@ -47,8 +47,8 @@ void log_write(enum log_level level, const char *fmt, ...)
 	if (level > log_max)
 		return;
 	n = log_times ? time_prefix(line, sizeof line) : 0;
-	n += snprintf(line + n, sizeof line - (size_t)n, "%s%s: ",
-		      log_journal ? priority[level] : "", log_ident);
+	n += snprintf(line + n, sizeof line - (size_t)n,
+		      "%s%s: ", log_journal ? priority[level] : "", log_ident);
 	va_start(ap, fmt);
 	(void)vsnprintf(line + n, sizeof line - (size_t)n - 1, fmt, ap);
 	va_end(ap);

@@ -66,6 +66,7 @@ refusals() {
 	out=$("$BUILD/virtpod" --root "$WORK/empty" bench start 2>&1)
 	is "without a guest: exit status" "$?" 3
 	like "without a guest: says how to get one" "$out" 'virtpod/demo-guest.*make run'
+	like "without a guest: names the user's root" "$out" "folder $WORK/empty/lib/images/virtpod/demo-guest:latest;"
 	is "without a guest: nothing is left" "$(find "$WORK/empty" -name 'virtpod-bench.*')" ""
 	vmi vt-bench 'volume("d"; {disk: {bus: "virtio"}}; {emptyDisk: {capacity: "1Mi"}})' >"$WORK/disk.json"
 	vp bench start --rounds 1 -o json -f "$WORK/disk.json" -f "$WORK/config.yaml" >"$WORK/disk.report" 2>"$WORK/disk.err"

@@ -30,10 +30,15 @@ usage() {
 	delete vmi --grace-period=-1 a
 	wait vmi/a
 	wait vmi/a --for=ready
+	wait vmi/a --for=jsonpath={.status.conditions[?(@.type=="Ready")].status}=True
+	wait vmi/a --for=delete --timeout=5x
 	render -f x --as svg
 	console
 	console a b
 	inspect net-attach-def a
+	-n Foo_ get vmi
+	-n= get vmi
+	--root= get vmi
 	END
 	say help
 	is "help: exit status" "$STATUS" 0
@@ -41,7 +46,20 @@ usage() {
 	like "a command's help" "$OUT" '^usage: virtpod run -f '
 	say --version
 	like "version" "$OUT" '^virtpod [0-9]+\.[0-9]+\.[0-9]+$'
+	say get vmi -xA
+	like "an option in the midst of others" "$ERR" '^virtpod: -x: '
+	say logs a --tail abc
+	like "a number: what is taken" "$ERR" ' abc: must be a whole number'
+	say wait vmi/a --for=delete --timeout=5x
+	like "a time: what is taken" "$ERR" ' 5x: must be a duration such as 30s'
+	say wait vmi/a --for='jsonpath={.a[*]}'
+	like "a path: what is taken" "$ERR" 'jsonpath=.*without filters'
+	say -n some delete
+	like "a hint can be typed" "$ERR" "virtpod --root $ROOT -n some delete KIND NAME"
 	is "nothing of this started a handler" "$(handler_pids "$ROOT")" ""
+	ERR=$("$BUILD/virtpod" --root /proc get vmi 2>&1)
+	is "a root that can't be: exit status" $? 4
+	like "a root that can't be: why" "$ERR" '/proc/lib: .*directory: '
 }
 
 invalid() {
@@ -140,13 +158,32 @@ objects() {
 	is "a list as JSON" "$(jq -r '.items[0].reservedSystemCPUs' <<<"$OUT")" 1
 	say get node -o yaml
 	like "YAML" "$OUT" '(^|'$'\n'')kind: '
+	say get kubevirt/kubevirt ns/default ns/nobody -n kubevirt -o=json
+	is "several as JSON: one List of what is there" "$(jq -r '"\(.kind) \(.items | map(.kind) | join(" "))"' <<<"$OUT")" \
+		"List KubeVirt Namespace"
+	is "several, one not there: exit status" "$STATUS" 1
+	say get ns default kubevirt
+	is "several in a table: one header" "$(grep -c NAME <<<"$OUT")/$(lines "$OUT")" 1/3
+	is "what -o name prints is a name" "$(vp get kubevirt -n kubevirt -o name |
+		xargs "${VP[@]}" -n kubevirt wait --for='jsonpath={.metadata.name}=kubevirt')" \
+		"kubevirt kubevirt/kubevirt condition met"
 	say get vmi nobody
 	is "get of what is not there: exit status" "$STATUS" 1
 	is "get of what is not there: one line" "$(lines "$ERR")" 1
 	say delete vmi nobody
 	is "delete of what is not there: exit status" "$STATUS" 1
 	say delete -f "$WORK/good.json"
-	is "delete -f of what is not there: exit status" "$STATUS" 0
+	is "delete -f of what is not there: exit status" "$STATUS" 1
+	like "delete -f of what is not there: it is named" "$ERR" '"good" not found'
+	vmi good 'del(.metadata.name) | .metadata.generateName = "good-"' >"$WORK/generated.json"
+	say delete -f "$WORK/generated.json"
+	is "delete -f of what has no name: exit status" "$STATUS" 3
+	like "delete -f of what has no name: where" "$ERR" 'generated\.json:1: has no name'
+	say delete ns default
+	is "delete of what must stay: exit status" "$STATUS" 3
+	say delete node "$(hostname)"
+	is "delete of a node: exit status" "$STATUS" 3
+	like "delete of a node: what can be deleted" "$ERR" "virtpod --root $ROOT get vmi -A"
 	say console nobody
 	is "console of nobody: exit status" "$STATUS" 1
 	say wait vmi/nobody --for=delete
@@ -175,6 +212,63 @@ refused() {
 	is "nor created" "$STATUS" 1
 	say run -f "$WORK/good.json" "$WORK/imageless.json" --console
 	is "one console, two VMs: exit status" "$STATUS" 2
+}
+
+# What has ended without having run.
+failed() {
+	say apply -f "$WORK/imageless.json"
+	say wait vmi/imageless --for=condition=Ready --timeout=-1
+	is "what can't come is not waited for: exit status" "$STATUS" 1
+	like "what can't come is not waited for: why" "$ERR" 'condition=Ready will not come: Failed: .*no/such:image'
+	say logs imageless
+	is "no log: why" "$ERR" "virtpod: vmi default/imageless: it has no log 'console': it never ran"
+	say console imageless
+	is "no console: exit status" "$STATUS" 3
+	like "no console: why" "$ERR" 'vmi default/imageless is not running: Failed: .*no/such:image'
+	say verify imageless
+	like "nothing to verify: why" "$ERR" '^virtpod: vmi default/imageless is not running: Failed: .*no/such:image'
+	say delete vmi.kubevirt.io/imageless
+	is "it is deleted" "$OUT" "vmi default/imageless deleted"
+	say wait node/"$(hostname)" --for=condition=ready=False --timeout=0
+	like "a wait in vain: how it is" "$ERR" 'timed out .*Ready is True'
+}
+
+# Guests that do not hear: all are asked at once, and meanwhile it is seen.
+deaf() {
+	local name pid console
+	for name in deaf1 deaf2; do
+		vmi $name 'grace(6)' 'args("virtpod.acpi=ignore")' >"$WORK/$name.json"
+	done
+	say apply -f "$WORK/deaf1.json" "$WORK/deaf2.json"
+	say wait vmi/deaf1 vmi/deaf2 --for=condition=ready --timeout=60s
+	is "two guests: exit status" "$STATUS" 0
+	is "fractions are short" "$(vp inspect deaf1 -o json | grep -E '\.[0-9]{16}')" ""
+	check "a console on a terminal" console_open deaf2
+	console_close deaf2
+	check "is left with a word" grep -qa '^virtpod: left the console; the VM runs on' "$WORK/deaf2.con"
+	"${VP[@]}" console deaf1 >/dev/null 2>"$WORK/deaf.con" </dev/null &
+	console=$!
+	vp get vmi -o name | xargs "${VP[@]}" delete >"$WORK/deaf.out" 2>"$WORK/deaf.err" &
+	pid=$!
+	for name in deaf1 deaf2; do
+		check "delete says what it waits for: $name" \
+			wait_line "$WORK/deaf.err" "vmi default/$name: asked to shut down, killed in [0-9]+ s" 5
+	done
+	say get vmi
+	is "both are on their way out" "$(grep -c ' Terminating ' <<<"$OUT")" 2
+	is "the objects keep their phase" "$(vp get vmi -o json | jq -r '.items[].status.phase' | xargs)" "Running Running"
+	say get vmi -o wide
+	like "wide says it, too" "$OUT" 'Terminating +it is being deleted'
+	say apply -f "$WORK/deaf1.json"
+	is "apply of what is being deleted: exit status" "$STATUS" 1
+	like "apply of what is being deleted: why" "$ERR" 'vmi default/deaf1 is being deleted'
+	wait $pid
+	is "deleted: exit status" $? 0
+	is "deleted: both" "$(sort "$WORK/deaf.out" | xargs)" "vmi default/deaf1 deleted vmi default/deaf2 deleted"
+	wait $console
+	is "the console's end: exit status" $? 0
+	like "the console's end: why" "$(cat "$WORK/deaf.con")" \
+		'^virtpod: vmi default/deaf1: (did not shut down within its grace period and was killed|deleted)$'
 }
 
 # One guest: its outcome, a name that is taken, and a VirtualMachine's end.
@@ -221,6 +315,8 @@ on_demand
 broken_start
 objects
 refused
+failed
+deaf
 outcome
 finish
 pod_end

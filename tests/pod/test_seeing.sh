@@ -90,11 +90,21 @@ floods() {
 }
 
 an_end() {
+	local console
 	console_close $ONE
+	"${VP[@]}" console $ONE >"$WORK/plain" 2>"$WORK/plain.err" </dev/null &
+	console=$!
+	wait_line "$WORK/plain" "$READY" 20 >/dev/null
 	kill -STOP "${RUN_PID[$ONE]}" # nor does run
 	handler_kill
+	wait "$console"
+	is "a console is told that the handler has gone: exit status" "$?" 1
+	is "and in words" "$(cat "$WORK/plain.err")" \
+		"virtpod: vmi default/$ONE: the console's connection is gone: virt-handler has ended; the VM runs on"
 	wait "$follow"
-	isnt "a follower is told that the handler has gone" "$?" 0
+	is "a follower is told that the handler has gone: exit status" "$?" 4
+	is "and how to go on" "$(cat "$WORK/followed.err")" \
+		"virtpod: virt-handler has ended, the VM lives on; virtpod --root $ROOT logs $ONE -c console -f --tail 10 goes on"
 	check "it has followed" grep -qa "$READY" "$WORK/followed"
 	handler_start "$ROOT" || fatal "no handler"
 	kill -CONT "${RUN_PID[$ONE]}"

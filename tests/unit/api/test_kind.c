@@ -70,6 +70,8 @@ static void by_word(void **state)
 					    "virtualmachineinstance",
 					    "virtualmachineinstances",
 					    "virtualmachineinstances.kubevirt.io",
+					    "virtualmachineinstance.kubevirt.io",
+					    "Vmi.KubeVirt.io",
 					    "VirtualMachineInstance"};
 
 	(void)state;
@@ -77,7 +79,12 @@ static void by_word(void **state)
 		assert_string_equal(kind_name(kind_by_word(words[i])), "VirtualMachineInstance");
 	assert_string_equal(kind_name(kind_by_word("net-attach-def")),
 			    "NetworkAttachmentDefinition");
+	assert_string_equal(kind_name(kind_by_word("hco.hco.kubevirt.io")), "HyperConverged");
 	assert_null(kind_by_word("vm.kubevirt.io.x"));
+	assert_null(kind_by_word("vm.hco.kubevirt.io"));
+	assert_null(kind_by_word("vm."));
+	assert_null(kind_by_word("node."));
+	assert_null(kind_by_word(".kubevirt.io"));
 	assert_null(kind_by_word(""));
 }
 

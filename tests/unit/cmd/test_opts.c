@@ -4,6 +4,8 @@
 #include "cmd/opts.h"
 
 #include <errno.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "lib/util.h"
 
@@ -86,6 +88,76 @@ static void test_refused(void **state)
 	assert_usage(PARSE(W("--wait=maybe")));
 	assert_usage(PARSE(W("--timeout=5d")));
 	assert_usage(PARSE(W("-o"), W("xml")));
+	assert_usage(PARSE(W("-n"), W("Foo_")));
+	assert_usage(PARSE(W("-n"), W("")));
+	assert_usage(PARSE(W("--root="), W("a")));
+	assert_usage(PARSE(W("--flag=1")));
+}
+
+/* kubectl takes a "=" behind a letter, but not as a word of its own. */
+static void test_letter_equals(void **state)
+{
+	struct parsed p = PARSE(W("-o=yaml"), W("-n=ns"), W("-xf=a"), W("-f"), W("=b"));
+
+	(void)state;
+	assert_int_equal(p.cli.output, OUTPUT_YAML);
+	assert_string_equal(p.cli.ns, "ns");
+	assert_true(p.flag);
+	assert_int_equal(p.files.n, 2);
+	assert_string_equal(p.files.v[0], "a");
+	assert_string_equal(p.files.v[1], "=b");
+	texts_done(&p.files);
+}
+
+static void complains(char **argv, const char *wanted)
+{
+	int fds[2], err = dup(2);
+	char text[256] = "";
+
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(dup2(fds[1], 2), 2);
+	assert_usage(parse_words(false, argv));
+	assert_int_equal(dup2(err, 2), 2);
+	assert_true(read(fds[0], text, sizeof text - 1) > 0);
+	assert_non_null(strstr(text, wanted));
+	(void)close(err);
+	(void)close(fds[0]);
+	(void)close(fds[1]);
+}
+#define COMPLAINS(wanted, ...) complains((char *[]){(char[]){"cmd"}, __VA_ARGS__, NULL}, wanted)
+
+/* The option that is wrong is named, wherever it stands. */
+static void test_which_is_wrong(void **state)
+{
+	(void)state;
+	COMPLAINS(" -i: no such option", W("word"), W("-ix"));
+	COMPLAINS(" -i: no such option", W("-xi"), W("word"));
+	COMPLAINS(" -f: needs a value", W("word"), W("-xf"));
+	COMPLAINS(" --nix: no such option", W("-x"), W("--nix"));
+	COMPLAINS(" --count: needs a value", W("-x"), W("--count"));
+	COMPLAINS(" --flag: takes no value", W("--flag=2"));
+	COMPLAINS(" --count abc: must be a whole number", W("--count"), W("abc"));
+	COMPLAINS(" --timeout 5x: must be a duration", W("--timeout=5x"));
+	COMPLAINS(" --wait maybe: must be true or false", W("--wait=maybe"));
+}
+
+static void me_is(const char *root, const char *given, const char *ns, const char *wanted)
+{
+	const struct cli cli = {.root = root, .ns = given};
+	_cleanup_free_ char *me = NULL;
+
+	cli_remember(&cli);
+	me = cli_me(ns);
+	assert_string_equal(me, wanted);
+}
+
+static void test_me(void **state)
+{
+	(void)state;
+	me_is(NULL, NULL, NULL, "virtpod");
+	me_is("/a b", NULL, NULL, "virtpod --root '/a b'");
+	me_is("/r", "x", NULL, "virtpod --root /r -n x");
+	me_is("/r", "x", "y", "virtpod --root /r -n y");
 }
 
 /* A form that a command does not have is refused, wherever the -o stood. */
@@ -142,9 +214,15 @@ static void test_seconds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_kinds), cmocka_unit_test(test_before_the_command),
-		cmocka_unit_test(test_refused),	  cmocka_unit_test(test_outputs),
-		cmocka_unit_test(test_help),	  cmocka_unit_test(test_seconds),
+		cmocka_unit_test(test_all_kinds),
+		cmocka_unit_test(test_before_the_command),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_outputs),
+		cmocka_unit_test(test_help),
+		cmocka_unit_test(test_seconds),
+		cmocka_unit_test(test_letter_equals),
+		cmocka_unit_test(test_which_is_wrong),
+		cmocka_unit_test(test_me),
 	};
 
 	return cmocka_run_group_tests_name("opts", tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include "cmd/verdict.h"
 
 #include "lib/json.h"
+#include "lib/util.h"
 
 static struct verdict judge(const char *text, json_t **ret_vmi)
 {
@@ -123,12 +124,82 @@ static void test_why(void **state)
 	    "FailedCreate", "not its VMI");
 }
 
+static void test_why_terminating(void **state)
+{
+	(void)state;
+	why("{\"metadata\": {\"deletionTimestamp\": \"2026-11-30T15:04:05Z\"},"
+	    "\"status\": {\"phase\": \"Running\"}}",
+	    "Terminating", "it is being deleted");
+	why("{\"metadata\": {\"deletionTimestamp\": \"2026-11-30T15:04:05Z\"},"
+	    "\"status\": {\"phase\": \"Succeeded\", \"reason\": \"Shutdown\"}}",
+	    "Shutdown", "the guest shut down");
+}
+
+static void text_is(const char *object, const char *wanted)
+{
+	_cleanup_json_ json_t *o = json_loads(object, 0, NULL);
+	_cleanup_free_ char *text = verdict_text(o);
+
+	assert_non_null(o);
+	assert_string_equal(text, wanted);
+}
+
+static void test_text(void **state)
+{
+	(void)state;
+	text_is("{}", "");
+	text_is("{\"status\": {\"phase\": \"Running\"}}", "Running");
+	text_is("{\"status\": {\"printableStatus\": \"Stopped\"}}", "Stopped");
+	text_is("{\"status\": {\"phase\": \"Failed\", \"reason\": \"FailedStart\", \"conditions\": "
+		"["
+		"{\"type\": \"Synchronized\", \"status\": \"False\", \"reason\": \"x\","
+		"\"message\": \"disk in use\"}]}}",
+		"Failed: FailedStart: disk in use");
+}
+
+static void kill_in(const char *meta, const char *rest, time_t now, long wanted)
+{
+	_cleanup_free_ char *text = xasprintf("{\"metadata\": {%s}, %s}", meta, rest);
+	_cleanup_json_ json_t *o = json_loads(text, 0, NULL);
+
+	assert_non_null(o);
+	assert_int_equal(verdict_kill_in(o, now), wanted);
+}
+
+/* deletionTimestamp is when it was asked for. */
+static void test_kill_in(void **state)
+{
+	const char *asked = "\"deletionTimestamp\": \"1970-01-01T00:01:40Z\"";
+	const char *running = "\"status\": {\"phase\": \"Running\"}";
+
+	(void)state;
+	kill_in("", running, 100, -1);
+	kill_in(asked, "\"status\": {\"phase\": \"Pending\"}", 100, -1);
+	kill_in(asked, running, 101, 29);
+	kill_in(asked, running, 1000, 0);
+	kill_in(asked,
+		"\"spec\": {\"terminationGracePeriodSeconds\": 90},"
+		"\"status\": {\"phase\": \"Running\"}",
+		100, 90);
+	kill_in(asked,
+		"\"spec\": {\"template\": {\"spec\": {\"terminationGracePeriodSeconds\": 60}}},"
+		"\"status\": {\"ready\": true}",
+		100, 60);
+	kill_in("\"deletionTimestamp\": \"1970-01-01T00:01:40Z\", \"deletionGracePeriodSeconds\": "
+		"5",
+		running, 100, 5);
+	kill_in("\"deletionTimestamp\": \"1970-01-01T00:01:40Z\", \"deletionGracePeriodSeconds\": "
+		"0",
+		running, 100, -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_goes_on), cmocka_unit_test(test_ended),
 		cmocka_unit_test(test_failed),	cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_why),
+		cmocka_unit_test(test_why),	cmocka_unit_test(test_why_terminating),
+		cmocka_unit_test(test_text),	cmocka_unit_test(test_kill_in),
 	};
 
 	return cmocka_run_group_tests_name("verdict", tests, NULL, NULL);

@@ -34,6 +34,8 @@ static void test_targets(void **state)
 	char *pairs[] = {W("vm"), W("a"), W("b")};
 	char *slashes[] = {W("vmi/a"), W("nodes/b")};
 	char *bare[] = {W("demo")}, *nodes[] = {W("node")};
+	char *full[] = {W("virtualmachineinstance.kubevirt.io/a"),
+			W("kubeletconfiguration.kubelet.config.k8s.io/default")};
 	const struct kind *vmi = label_vmi();
 	struct target t;
 
@@ -47,6 +49,9 @@ static void test_targets(void **state)
 	target_is(1, nodes, NULL, 0, "Node", NULL);
 	/* a VM may be called as a kind is */
 	target_is(1, nodes, vmi, 0, "VirtualMachineInstance", "node");
+	/* what get -o name prints */
+	target_is(2, full, vmi, 0, "VirtualMachineInstance", "a");
+	target_is(2, full, NULL, 1, "KubeletConfiguration", "default");
 }
 
 static void test_bad_targets(void **state)
@@ -92,6 +97,7 @@ static void test_for(void **state)
 	met("condition=Ready", ready, true);
 	met("condition=Ready=true", ready, true);
 	met("condition=Ready=False", ready, false);
+	met("condition=ready=TRUE", ready, true);
 	met("condition=Paused", ready, false);
 	met("condition=Ready", NULL, false);
 	met("jsonpath={.status.phase}=Running", ready, true);
@@ -100,6 +106,38 @@ static void test_for(void **state)
 	met("jsonpath={.status.conditions[0].type}=Ready", ready, true);
 	met("jsonpath={.status.phase}", ready, true);
 	met("jsonpath={.status.absent}", ready, false);
+	met("jsonpath={.status[a.b/c-d_e]}", ready, false);
+}
+
+/* What has ended stays so, but for its object; a VirtualMachine's VMI comes again. */
+static void test_can_come(void **state)
+{
+	static const struct {
+		const char *text, *object;
+		bool wanted;
+	} all[] = {
+		{"condition=Ready", "{\"status\": {\"phase\": \"Pending\"}}", true},
+		{"condition=Ready", "{\"status\": {\"phase\": \"Failed\"}}", false},
+		{"jsonpath={.status.phase}=Running", "{\"status\": {\"phase\": \"Succeeded\"}}",
+		 false},
+		{"jsonpath={.metadata.deletionTimestamp}",
+		 "{\"status\": {\"phase\": \"Succeeded\"}}", true},
+		{"delete", "{\"status\": {\"phase\": \"Succeeded\"}}", true},
+		{"condition=Ready",
+		 "{\"metadata\": {\"ownerReferences\": [{}]}, \"status\": {\"phase\": \"Failed\"}}",
+		 true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		_cleanup_json_ json_t *o = json_loads(all[i].object, 0, NULL);
+		struct for_what w = {0};
+
+		assert_non_null(o);
+		assert_int_equal(for_what_parse(all[i].text, &w, NULL), 0);
+		assert_int_equal(for_what_can_come(&w, o), all[i].wanted);
+		for_what_done(&w);
+	}
 }
 
 static void test_bad_for(void **state)
@@ -115,12 +153,22 @@ static void test_bad_for(void **state)
 		"jsonpath={.a",
 		"jsonpath={.}",
 		"jsonpath={.a}nothing",
+		"jsonpath={.a[?(@.type==\"Ready\")].status}=True",
+		"jsonpath={.a[*].b}",
+		"jsonpath={.a[0:2]}",
+		"jsonpath={.a[-1]}",
+		"jsonpath={.a['b']}",
+		"jsonpath={..a}",
+		"jsonpath={.a.b\\.c}",
+		"jsonpath={.a[0}",
 	};
 	struct for_what w = {0};
+	struct err err = {0};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
-		assert_int_equal(for_what_parse(bad[i], &w, NULL), -EINVAL);
+		assert_int_equal(for_what_parse(bad[i], &w, &err), -EINVAL);
+	assert_non_null(strstr(err.msg, "jsonpath={.field.list[0].field}"));
 }
 
 static void url_is(char *found, const char *wanted)
@@ -161,9 +209,10 @@ static void test_quote(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_targets), cmocka_unit_test(test_bad_targets),
-		cmocka_unit_test(test_for),	cmocka_unit_test(test_bad_for),
-		cmocka_unit_test(test_urls),	cmocka_unit_test(test_quote),
+		cmocka_unit_test(test_targets),	 cmocka_unit_test(test_bad_targets),
+		cmocka_unit_test(test_for),	 cmocka_unit_test(test_bad_for),
+		cmocka_unit_test(test_can_come), cmocka_unit_test(test_urls),
+		cmocka_unit_test(test_quote),
 	};
 
 	return cmocka_run_group_tests_name("words", tests, NULL, NULL);

@@ -105,6 +105,7 @@ static void test_absent(void **state)
 
 	assert_int_equal(api_call(f->a, "GET", LOG, NULL, &status), 409);
 	assert_non_null(strstr(json_str(status, "message"), "it has no log 'console' yet"));
+	assert_null(strstr(json_str(status, "message"), "cannot be fulfilled"));
 	json_decref(status);
 	assert_int_equal(api_call(f->a, "GET",
 				  "/apis/subresources.virtpod.io/v1/namespaces/default/"

@@ -40,7 +40,7 @@ struct pod {
 
 	enum pod_state state;
 	struct err failure;	/* why a start failed */
-	bool refused;		/* it failed before anything was made: the VMI stays pending */
+	bool refused;		/* the host can't have it now: the VMI stays pending */
 	uint32_t grace_seconds; /* as the last request to stop said; the plan's before */
 	uint64_t step_began;	/* CLOCK_MONOTONIC, microseconds */
 	uint64_t start_began;

@@ -112,11 +112,17 @@ static int remove_nic(struct pod *pod, const struct plan_nic *nic, struct err *e
 
 	link_names(&pod->h->paths, pod->record.uid, nic, &names);
 	fill_spec(pod, nic, &names, &spec);
-	r = l2bridge_teardown(&spec, err);
+	/* EPERM: it never was ours, the step failed for that */
+	r = l2bridge_teardown(&spec, &refusal);
+	if (r < 0 && r != -EPERM)
+		(void)err_set(err, r, "%s", refusal.msg);
+	else
+		r = 0;
+	err_clear(&refusal);
 	bridge = net_bridge_remove(names.bridge, names.bridge_tag, &refusal);
-	if (bridge < 0 && bridge != -EPERM) /* EPERM: it never was ours, the step failed for that */
+	if (bridge < 0 && bridge != -EPERM)
 		r = r < 0 ? r : err_set(err, bridge, "%s", refusal.msg);
-	return r; /* 1: another pod's port is on the bridge */
+	return r; /* a bridge with another pod's port on it stays */
 }
 
 int undo_net(struct pod *pod, struct err *err)

@@ -17,6 +17,7 @@
 #include "handler/steps.h"
 #include "handler/threads.h"
 #include "handler/vmi.h"
+#include "handler/wires.h"
 
 #include "lib/json.h"
 #include "lib/log.h"
@@ -140,6 +141,7 @@ static void on_status(void *arg, int r, const json_t *reply, const struct err *w
 	/* what somebody did while no handler looked is repaired or told: no reason to end a guest */
 	if (exclusive_watch(pod, &err) < 0 || realtime_set(pod, &err) < 0)
 		log_error("%s/%s: %s", pod->record.ns, pod->record.name, err.msg);
+	wires_watch(pod);
 	log_info("%s/%s: adopted", pod->record.ns, pod->record.name);
 	if (status_condition(pod->status, "Synchronized")) {
 		status_remove_condition(pod->status, "Synchronized");

@@ -47,6 +47,9 @@ struct handler {
 	json_t *refused;	/* {uid: {"changes": when its start was refused, "message": why}} */
 	sd_event_source *retry; /* armed while a start is refused (handler/loop.c) */
 
+	/* handler/wires.c */
+	sd_event_source *wires_host, *wires_mounts, *wires_timer;
+
 	int lock_fd;		     /* run/handler.lock, held: one handler per root */
 	int launcher_fd;	     /* virt-launcher's executable */
 	const char *qemu;	     /* path of QEMU's */

@@ -10,6 +10,7 @@
 #include "handler/podevents.h"
 #include "handler/status.h"
 #include "handler/vmi.h"
+#include "handler/wires.h"
 
 #include "api/wire.h"
 #include "lib/json.h"
@@ -76,6 +77,7 @@ void pod_free(struct pod *pod)
 		}
 	channel_free(TAKE_PTR(pod->channel));
 	exclusive_unwatch(pod);
+	wires_unwatch(pod);
 	sd_event_source_disable_unref(pod->exit_source);
 	sd_event_source_disable_unref(pod->stop_timer);
 	sd_event_source_disable_unref(pod->qemu_source);
@@ -178,6 +180,7 @@ static void walk_forward(struct pod *pod)
 		 (unsigned long long)(pod->step_began - pod->start_began) / 1000);
 	pod_set_phase(pod, "Running");
 	pod_event(pod, "Started", "VirtualMachineInstance started.");
+	wires_watch(pod);
 	handler_kick(pod->h); /* it may have been deleted meanwhile */
 }
 

@@ -67,8 +67,9 @@ struct pod {
 	sd_event_source *partition_source, *vcpu_partition_source; /* handler/exclusive.c */
 	sd_event_source *partition_writes[CGROUP_PARTITION_FOLDERS];
 	sd_event_source *exclusive_retry;
-	bool reconnected;	 /* the channel broke once, without cause */
-	struct channel *channel; /* to the launcher */
+	sd_event_source *wires_source; /* links in its namespace (handler/wires.h) */
+	bool reconnected;	       /* the channel broke once, without cause */
+	struct channel *channel;       /* to the launcher */
 	/* what the waiting step does with the launcher's reply; NULL: nothing more */
 	int (*step_reply)(struct pod *pod, const json_t *reply, struct err *err);
 	struct outcome outcome;

@@ -7,6 +7,7 @@
 #include "handler/steps.h"
 
 #include "handler/linknames.h"
+#include "handler/wires.h"
 
 #include "net/bridge.h"
 #include "net/l2bridge.h"
@@ -130,6 +131,7 @@ int undo_net(struct pod *pod, struct err *err)
 	_cleanup_fd_ int dir = -1;
 	int r = open_netns_dir(pod->h, &dir, err), first = r;
 
+	wires_unwatch(pod); /* it would keep the namespace */
 	pod->netns_fd = fd_close(pod->netns_fd);
 	for (unsigned i = 0; pod->plan && i < pod->plan->n_nics; i++) {
 		r = remove_nic(pod, &pod->plan->nics[i], err);

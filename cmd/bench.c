@@ -226,7 +226,8 @@ const struct command command_bench = {
 	"Starts QEMU alone and as a VM in turns, in a root and with a handler of its own below\n"
 	"--root's lib folder; then the pod's boundary alone, crun where it is, and memory. "
 	"Nothing\n"
-	"is left, also after Ctrl-C. Other work on the host is measured, too.\n",
+	"is left, also after Ctrl-C; what a killed one left goes when the next one begins. Other "
+	"work\non the host is measured, too.\n",
 	run,
 	OUTPUT_BIT(OUTPUT_JSON) | OUTPUT_BIT(OUTPUT_YAML),
 };

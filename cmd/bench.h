@@ -31,6 +31,7 @@ struct bench {
 	struct cli cli; /* the user's, but with our own root */
 	char *root,
 		*alone; /* owned folders: the handler's root, and another without; NULL: not made */
+	int root_lock, alone_lock; /* held on them; -1: not made */
 	struct client *client;
 	int handler_pidfd; /* our child; -1: none */
 	pid_t handler_pid;

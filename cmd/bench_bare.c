@@ -98,7 +98,7 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *si,
 }
 
 /* In the child; returns only when it failed. */
-static void become_qemu(char *const *argv, const int *keep, size_t n)
+static void become_qemu(pid_t parent, char *const *argv, const int *keep, size_t n)
 {
 	static char *const environment[] = {NULL};
 	sigset_t none;
@@ -107,6 +107,8 @@ static void become_qemu(char *const *argv, const int *keep, size_t n)
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)signal(SIGPIPE, SIG_DFL);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* bench itself may be killed */
+	if (getppid() != parent)		/* it was, before that */
+		return;
 	for (size_t i = 0; i < n; i++)
 		if (keep[i] >= 0)
 			(void)fcntl(keep[i], F_SETFD, 0);
@@ -118,13 +120,13 @@ static int fork_qemu(struct bench *b, const struct argv_fds *fds, int *ret_pidfd
 	const int keep[] = {fds->qmp, fds->serial, fds->kernel, fds->initrd};
 	char **argv = NULL;
 	int r = argv_build(b->plan, b->qemu, fds, &argv, err);
-	pid_t pid;
+	pid_t pid, parent = getpid();
 
 	if (r < 0)
 		return r;
 	pid = child_fork(ret_pidfd);
 	if (pid == 0) {
-		become_qemu(argv, keep, ARRAY_SIZE(keep));
+		become_qemu(parent, argv, keep, ARRAY_SIZE(keep));
 		_exit(127);
 	}
 	args_free(argv);

@@ -6,6 +6,7 @@
  */
 #include "cmd/apply.h"
 #include "cmd/bench.h"
+#include "cmd/bench_folder.h"
 #include "cmd/remove.h"
 #include "cmd/url.h"
 
@@ -25,7 +26,6 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define NO_UID "00000000-0000-0000-0000-000000000000" /* the handler gives one to each VMI */
@@ -51,20 +51,11 @@ static const char emulation[] =
 	"metadata: {name: kubevirt, namespace: kubevirt}\n"
 	"spec: {configuration: {developerConfiguration: {useEmulation: true}}}\n";
 
-/* A folder of our own that no one else can write to. */
-static int make_folder(const char *parent, char **ret, struct err *err)
-{
-	_cleanup_free_ char *path = xasprintf("%s/virtpod-bench.XXXXXX", parent);
-
-	if (!mkdtemp(path) || chmod(path, 0755) < 0)
-		return err_errno(err, -errno, "%s", path);
-	*ret = TAKE_PTR(path);
-	return 0;
-}
+#define EVERYBODYS "/var/tmp" /* not /tmp: pods have one of their own */
 
 /*
  * One root for the handler, and another one, which every user id can reach, for what needs no
- * handler; both with the user's images. Not in /tmp: pods have one of their own.
+ * handler; both with the user's images. What killed ones left goes first: it would be measured, too.
  */
 static int make_roots(struct bench *b, const struct cli *cli, struct err *err)
 {
@@ -72,10 +63,13 @@ static int make_roots(struct bench *b, const struct cli *cli, struct err *err)
 	_cleanup_free_ char *images = NULL, *lib = NULL, *link = NULL;
 	int r = paths_open(cli->root, /* make= */ true, &users, err);
 
+	if (r == 0) {
+		bench_folder_sweep(users.lib, cli->verbose);
+		bench_folder_sweep(EVERYBODYS, cli->verbose);
+		r = bench_folder_make(users.lib, &b->root, &b->root_lock, err);
+	}
 	if (r == 0)
-		r = make_folder(users.lib, &b->root, err);
-	if (r == 0)
-		r = make_folder("/var/tmp", &b->alone, err);
+		r = bench_folder_make(EVERYBODYS, &b->alone, &b->alone_lock, err);
 	if (r == 0)
 		r = paths_open(b->alone, /* make= */ true, &b->here.paths, err);
 	if (r < 0)
@@ -239,7 +233,7 @@ int bench_open(struct bench *b, const struct cli *cli, const struct texts *files
 	int r;
 
 	b->cli = *cli;
-	b->handler_pidfd = -1;
+	b->handler_pidfd = b->root_lock = b->alone_lock = -1;
 	b->here.paths.lib_fd = b->here.paths.run_fd = -1;
 	if (geteuid() != 0)
 		return err_set(err, -EACCES,
@@ -314,4 +308,6 @@ void bench_close(struct bench *b)
 	plan_free(b->plan);
 	manifest_done(&b->manifest);
 	(void)fd_close(b->handler_pidfd);
+	(void)fd_close(b->root_lock);
+	(void)fd_close(b->alone_lock);
 }

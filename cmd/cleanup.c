@@ -3,6 +3,8 @@
  * The one command that is for a root without a handler: virt-handler does the work, in the foreground and
  * without serving anything (handler_clean).
  */
+#include "cmd/cleanup.h"
+
 #include "cmd/autostart.h"
 #include "cmd/opts.h"
 
@@ -29,7 +31,7 @@ static int wait_child(int pidfd)
 	return EXIT_FAILED;
 }
 
-static int clean(const struct cli *cli, bool force, struct err *err)
+int cleanup_root(const struct cli *cli, bool force, struct err *err)
 {
 	char exe[PATH_MAX], cleanup[] = "--cleanup", root[] = "--root", forced[] = "--force",
 			    say_more[] = "-v";
@@ -76,7 +78,7 @@ static int run(struct cli *cli, int argc, char **argv)
 			  argv[at]);
 		return EXIT_USAGE;
 	}
-	r = clean(cli, force, &err);
+	r = cleanup_root(cli, force, &err);
 	return r < 0 ? cli_fail(&err) : r;
 }
 

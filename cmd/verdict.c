@@ -105,7 +105,8 @@ static const json_t *obstacle(const json_t *object)
 	} bad[] = {{"Failure", "True"},
 		   {"Synchronized", "False"},
 		   {"PodScheduled", "False"},
-		   {"virtpod.io/Exclusive", "False"}};
+		   {"virtpod.io/Exclusive", "False"},
+		   {"virtpod.io/Network", "False"}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		const json_t *c = condition(object, bad[i].type);

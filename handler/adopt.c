@@ -15,6 +15,7 @@
 #include "handler/status.h"
 #include "handler/steps.h"
 #include "handler/threads.h"
+#include "handler/wires.h"
 
 #include "lib/json.h"
 #include "lib/log.h"
@@ -138,6 +139,7 @@ static void on_status(void *arg, int r, const json_t *reply, const struct err *w
 	/* what somebody did while no handler looked is repaired or told: no reason to end a guest */
 	if (exclusive_watch(pod, &err) < 0 || realtime_set(pod, &err) < 0)
 		log_error("%s/%s: %s", pod->record.ns, pod->record.name, err.msg);
+	wires_watch(pod);
 	log_info("%s/%s: adopted", pod->record.ns, pod->record.name);
 	say_adopted(pod);
 	handler_kick(pod->h);

@@ -13,6 +13,7 @@
 #include "handler/qemupath.h"
 #include "handler/server.h"
 #include "handler/vms.h"
+#include "handler/wires.h"
 
 #include "lib/log.h"
 #include "lib/util.h"
@@ -143,7 +144,9 @@ int handler_open(const char *root, struct handler *h, struct err *err)
 		return r;
 	handler_probe(h);
 	name_node(h);
-	r = adopt_all(h, err);
+	r = wires_open(h, err);
+	if (r == 0)
+		r = adopt_all(h, err);
 	if (r == 0)
 		r = hostcpus_watch(h, err);
 	if (r == 0)
@@ -165,6 +168,7 @@ void handler_close(struct handler *h)
 	images_drop(h);
 	loop_close(h);
 	hostcpus_unwatch(h);
+	wires_close(h);
 	json_decref(h->refused);
 	cgroup_host_free(h->cgroups);
 	store_close(h->store);

@@ -49,6 +49,9 @@ struct handler {
 		*retry; /* armed while a start is refused or something withheld (handler/loop.c) */
 	bool withheld;	/* a status was not announced: no version could be reserved */
 
+	/* handler/wires.c */
+	sd_event_source *wires_host, *wires_mounts, *wires_timer;
+
 	int lock_fd;		     /* run/handler.lock, held: one handler per root */
 	int launcher_fd;	     /* virt-launcher's executable */
 	const char *qemu;	     /* path of QEMU's */

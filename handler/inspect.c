@@ -3,6 +3,7 @@
 
 #include "handler/inspect_internal.h"
 #include "handler/vmi.h"
+#include "handler/wires.h"
 
 #include "lib/json.h"
 #include "lib/util.h"
@@ -126,6 +127,10 @@ static int read_pod(struct handler *h, const struct pod *pod, json_t *out, struc
 	(void)json_object_set_new(out, "vhostQueues",
 				  qemu ? json_integer(count_files(qemu, "/dev/vhost-net"))
 				       : json_null());
+	(void)json_object_set_new(
+		out, "netnsPinned",
+		qemu ? json_boolean(wires_pinned(pod, (pid_t)json_u64(qemu, "pid", 0)))
+		     : json_null());
 	(void)json_object_set_new(out, "qmp", pod->qmp ? json_incref(pod->qmp) : json_null());
 	(void)json_object_set(out, "processes", processes);
 	(void)json_object_set(out, "kernelThreads", kernel);

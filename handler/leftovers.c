@@ -93,14 +93,15 @@ static int remove_poddir(struct handler *h, int dir, const char *name, struct er
 	return poddir_destroy(h, name, err);
 }
 
-static bool veth_is_owned(struct handler *h, const char *ifname)
+/* A pod's bridge is its own also when somebody took the pod's port away. */
+static bool link_is_owned(struct handler *h, const char *ifname)
 {
 	for (struct pod *p = h->pods; p; p = p->next)
 		for (unsigned i = 0; p->plan && i < p->plan->n_nics; i++) {
 			struct link_names names;
 
 			link_names(&h->paths, p->record.uid, &p->plan->nics[i], &names);
-			if (str_eq(names.veth, ifname))
+			if (str_eq(names.veth, ifname) || str_eq(names.bridge, ifname))
 				return true;
 		}
 	return false;
@@ -113,15 +114,13 @@ static int remove_link(struct handler *h, const json_t *link, const char *kind)
 	struct err err = {0};
 	int r;
 
-	if (!str_eq(json_str(link, "kind"), kind))
+	if (!str_eq(json_str(link, "kind"), kind) || link_is_owned(h, name))
 		return 0;
 	if (str_eq(kind, "bridge")) {
 		r = net_bridge_remove(name, h->paths.tag, &err);
 		if (r == 1)
 			return 0; /* a pod's port is on it */
 	} else {
-		if (veth_is_owned(h, name))
-			return 0;
 		(void)snprintf(spec.host_ifname, sizeof spec.host_ifname, "%s", name);
 		r = l2bridge_teardown(&spec, &err);
 	}

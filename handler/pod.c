@@ -10,6 +10,7 @@
 #include "handler/podevents.h"
 #include "handler/status.h"
 #include "handler/vmi.h"
+#include "handler/wires.h"
 
 #include "api/wire.h"
 #include "lib/json.h"
@@ -76,6 +77,7 @@ void pod_free(struct pod *pod)
 		}
 	channel_free(TAKE_PTR(pod->channel));
 	exclusive_unwatch(pod);
+	wires_unwatch(pod);
 	sd_event_source_disable_unref(pod->exit_source);
 	sd_event_source_disable_unref(pod->stop_timer);
 	sd_event_source_disable_unref(pod->qemu_source);
@@ -178,6 +180,7 @@ static void walk_forward(struct pod *pod)
 		 (unsigned long long)(pod->step_began - pod->start_began) / 1000);
 	pod_set_phase(pod, "Running");
 	pod_event(pod, "Started", "VirtualMachineInstance started.");
+	wires_watch(pod);
 	handler_kick(pod->h); /* it may have been deleted meanwhile */
 }
 
@@ -198,14 +201,20 @@ void pod_step_done(struct pod *pod, int r, const struct err *err)
 
 /* --- backward -------------------------------------------------------------------------------- */
 
+/* What the host can't give now, and may later; in net, a name that somebody has, or a network in use otherwise. */
+static bool is_refusal(int step, int code)
+{
+	return !pod_steps[step].undo || step == pod_step_index("cpus") ||
+	       (step == pod_step_index("cgroup") && code == -ENOTSUP) ||
+	       (step == pod_step_index("net") && (code == -EEXIST || code == -EBUSY));
+}
+
 void pod_fail(struct pod *pod, const struct err *err)
 {
 	if (pod->state == POD_UNDOING)
 		return; /* the first failure is the one that counts */
 	pod->failure = *err;
-	pod->refused = !pod_steps[pod->record.step].undo ||
-		       pod->record.step == pod_step_index("cpus") ||
-		       (pod->record.step == pod_step_index("cgroup") && err->code == -ENOTSUP);
+	pod->refused = is_refusal(pod->record.step, err->code);
 	log_write(str_eq(loop_refusal(pod->h, pod->record.uid), err->msg) ? LOG_LEVEL_DEBUG
 									  : LOG_LEVEL_WARNING,
 		  "%s/%s: step '%s' failed: %s", pod->record.ns, pod->record.name,

@@ -40,7 +40,7 @@ struct pod {
 
 	enum pod_state state;
 	struct err failure;	/* why a start failed */
-	bool refused;		/* it failed before anything was made: the VMI stays pending */
+	bool refused;		/* the host can't have it now: the VMI stays pending */
 	uint32_t grace_seconds; /* as the last request to stop said; the plan's before */
 	uint64_t step_began;	/* CLOCK_MONOTONIC, microseconds */
 	uint64_t start_began;
@@ -67,8 +67,9 @@ struct pod {
 	sd_event_source *partition_source, *vcpu_partition_source; /* handler/exclusive.c */
 	sd_event_source *partition_writes[CGROUP_PARTITION_FOLDERS];
 	sd_event_source *exclusive_retry;
-	bool reconnected;	 /* the channel broke once, without cause */
-	struct channel *channel; /* to the launcher */
+	sd_event_source *wires_source; /* links in its namespace (handler/wires.h) */
+	bool reconnected;	       /* the channel broke once, without cause */
+	struct channel *channel;       /* to the launcher */
 	/* what the waiting step does with the launcher's reply; NULL: nothing more */
 	int (*step_reply)(struct pod *pod, const json_t *reply, struct err *err);
 	struct outcome outcome;

@@ -7,6 +7,7 @@
 #include "handler/steps.h"
 
 #include "handler/linknames.h"
+#include "handler/wires.h"
 
 #include "net/bridge.h"
 #include "net/l2bridge.h"
@@ -112,11 +113,17 @@ static int remove_nic(struct pod *pod, const struct plan_nic *nic, struct err *e
 
 	link_names(&pod->h->paths, pod->record.uid, nic, &names);
 	fill_spec(pod, nic, &names, &spec);
-	r = l2bridge_teardown(&spec, err);
+	/* EPERM: it never was ours, the step failed for that */
+	r = l2bridge_teardown(&spec, &refusal);
+	if (r < 0 && r != -EPERM)
+		(void)err_set(err, r, "%s", refusal.msg);
+	else
+		r = 0;
+	err_clear(&refusal);
 	bridge = net_bridge_remove(names.bridge, names.bridge_tag, &refusal);
-	if (bridge < 0 && bridge != -EPERM) /* EPERM: it never was ours, the step failed for that */
+	if (bridge < 0 && bridge != -EPERM)
 		r = r < 0 ? r : err_set(err, bridge, "%s", refusal.msg);
-	return r; /* 1: another pod's port is on the bridge */
+	return r; /* a bridge with another pod's port on it stays */
 }
 
 int undo_net(struct pod *pod, struct err *err)
@@ -124,6 +131,7 @@ int undo_net(struct pod *pod, struct err *err)
 	_cleanup_fd_ int dir = -1;
 	int r = open_netns_dir(pod->h, &dir, err), first = r;
 
+	wires_unwatch(pod); /* it would keep the namespace */
 	pod->netns_fd = fd_close(pod->netns_fd);
 	for (unsigned i = 0; pod->plan && i < pod->plan->n_nics; i++) {
 		r = remove_nic(pod, &pod->plan->nics[i], err);

@@ -54,6 +54,7 @@ static const struct {
 	{"otherLinks", verify_no_other_links},
 	{"hostVeths", verify_host_veths},
 	{"hostBridges", verify_host_bridges},
+	{"netnsPin", verify_netns_pin},
 };
 
 const char *const *verify_checks(void)
@@ -73,6 +74,21 @@ json_t *verify_differences(const struct verify_promise *promise, const json_t *s
 		v.check = checks[i].name;
 		checks[i].run(&v);
 	}
+	return v.differences;
+}
+
+json_t *verify_network(const struct verify_promise *promise, const json_t *seen)
+{
+	static const char *const names[] = {"podBridges", "podNics",	 "taps",
+					    "hostVeths",  "hostBridges", "netnsPin"};
+	struct verify v = {.p = promise, .seen = seen, .differences = json_array()};
+
+	for (size_t i = 0; i < ARRAY_SIZE(checks); i++)
+		for (size_t j = 0; j < ARRAY_SIZE(names); j++)
+			if (str_eq(checks[i].name, names[j])) {
+				v.check = names[j];
+				checks[i].run(&v);
+			}
 	return v.differences;
 }
 

@@ -32,5 +32,8 @@ struct verify_promise { /* pointers are borrowed */
  */
 json_t *verify_differences(const struct verify_promise *promise, const json_t *seen);
 
+/* The same of the wires of its interfaces and its namespace alone; of `seen` only "links" and "netnsPinned". */
+json_t *verify_network(const struct verify_promise *promise, const json_t *seen);
+
 /* Names of all checks, ending with NULL. */
 const char *const *verify_checks(void);

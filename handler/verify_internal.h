@@ -99,3 +99,4 @@ void verify_dummies(struct verify *v);
 void verify_no_other_links(struct verify *v);
 void verify_host_veths(struct verify *v);
 void verify_host_bridges(struct verify *v);
+void verify_netns_pin(struct verify *v);

@@ -227,3 +227,11 @@ void verify_host_bridges(struct verify *v)
 				      name);
 	}
 }
+
+/* The name by which others find it; its processes keep the namespace without it, too. */
+void verify_netns_pin(struct verify *v)
+{
+	if (v->p->plan->isolation.net)
+		verify_equal(v, json_true(), json_object_get(v->seen, "netnsPinned"),
+			     "network namespace pinned below run/netns");
+}

@@ -99,11 +99,9 @@ static int find_or_make(struct nl_sock *sk, const struct net_bridge_spec *spec,
 	if (r < 0)
 		return r;
 	if (r > 0 && !net_bridge_is_ours(ret, spec->tag))
-		return err_set(
-			err, -EEXIST,
-			"link '%s' (%s, alias '%s') is not ours: remove or rename it, or give "
-			"the network another bridge name",
-			spec->name, *ret->kind ? ret->kind : "device", ret->alias);
+		return link_taken(ret, "the network's bridge",
+				  "remove or rename it, or give the network another bridge name",
+				  err);
 	if (r > 0)
 		return 0;
 	own_mac(spec->name, spec->tag, mac);

@@ -82,6 +82,35 @@ static int find_host_bridge(struct nl_sock *host, const struct l2bridge_spec *s,
 	return 0;
 }
 
+/* As a bridge's (net/bridge.c): the alias can't be set in the request that makes a link. */
+static void host_mac(const char *name, const char *tag, uint8_t ret[static 6])
+{
+	_cleanup_free_ char *root = xstrndup(tag, strcspn(tag, ":"));
+
+	mac_derive("net/l2bridge", root, name, ret);
+}
+
+bool l2bridge_is_ours(const struct linkinfo *l, const char *tag)
+{
+	uint8_t mac[6];
+
+	host_mac(l->name, tag, mac);
+	if (!str_eq(l->kind, "veth"))
+		return false;
+	return link_is_ours(l, tag) || (!*l->alias && memcmp(l->mac, mac, sizeof mac) == 0);
+}
+
+static int check_host_name(struct nl_sock *host, const struct l2bridge_spec *s, struct err *err)
+{
+	struct linkinfo l;
+	int r = linkinfo_find(host, s->host_ifname, &l, err);
+
+	if (r > 0 && !l2bridge_is_ours(&l, s->tag))
+		return link_taken(&l, "the host's end of the pod's veth", "remove or rename it",
+				  err);
+	return r < 0 ? r : 0; /* one of ours that should not be there: the kernel says so */
+}
+
 static int settle_host_end(struct nl_sock *host, const struct l2bridge_spec *s, struct err *err)
 {
 	struct linkinfo l;
@@ -99,9 +128,11 @@ static int make_veth(struct nl_sock *host, int netns_fd, const struct l2bridge_s
 		     struct err *err)
 {
 	struct linkinfo bridge;
+	uint8_t mac[6];
 	struct link_new veth = {
 		.name = s->host_ifname,
 		.kind = "veth",
+		.mac = mac,
 		.mtu = s->mtu,
 		.peer_name = s->pod_ifname,
 		.peer_mac = s->pod_mac,
@@ -109,8 +140,11 @@ static int make_veth(struct nl_sock *host, int netns_fd, const struct l2bridge_s
 	};
 	int r = find_host_bridge(host, s, &bridge, err);
 
+	if (r == 0)
+		r = check_host_name(host, s, err);
 	if (r < 0)
 		return r;
+	host_mac(s->host_ifname, s->tag, mac);
 	veth.master = bridge.ifindex;
 	return link_add(host, &veth, err);
 }
@@ -346,8 +380,7 @@ int l2bridge_teardown(const struct l2bridge_spec *spec, struct err *err)
 		r = linkinfo_find(host, spec->host_ifname, &l, err);
 	if (r <= 0)
 		return r;
-	/* an unmarked veth was made by a set-up that died before it could mark it */
-	if (!link_is_ours(&l, spec->tag) && !(str_eq(l.kind, "veth") && !*l.alias))
+	if (!l2bridge_is_ours(&l, spec->tag))
 		return err_set(err, -EPERM, "link '%s' (%s, alias '%s') is not ours: kept", l.name,
 			       *l.kind ? l.kind : "device", l.alias);
 	r = link_delete(host, &l, &why);

@@ -8,8 +8,10 @@
 #pragma once
 
 #include "lib/err.h"
+#include "net/linkinfo.h"
 
 #include <linux/if.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -31,10 +33,17 @@ struct l2bridge_spec {
  * fds, the caller's to close. Every link is read back: another MTU, MAC, master or learning flag
  * than asked for is -EIO.
  * On failure the host is as before; the pod's namespace may hold some of the links and has to be
- * destroyed. -EOPNOTSUPP: there are addresses to keep and the kernel has no dummy driver.
+ * destroyed. -EOPNOTSUPP: there are addresses to keep and the kernel has no dummy driver. -EEXIST: a
+ * link of somebody else has the host end's name.
  */
 int l2bridge_setup(int netns_fd, const struct l2bridge_spec *spec, int *ret_tap_fds,
 		   struct err *err);
+
+/*
+ * A host's end by its alias, or, if it was made but not yet marked when the process died, by its MAC,
+ * which comes from its name and the tag up to its first colon.
+ */
+bool l2bridge_is_ours(const struct linkinfo *l, const char *tag);
 
 /*
  * Delete the host's end, and with it the pod's; the rest goes with the pod's namespace. Absent is

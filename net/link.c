@@ -174,6 +174,17 @@ bool link_is_ours(const struct linkinfo *l, const char *tag)
 	return rest && (*rest == 0 || *rest == ':');
 }
 
+int link_taken(const struct linkinfo *l, const char *what, const char *cure, struct err *err)
+{
+	bool virtpods = str_after(l->alias, LINK_ALIAS_PREFIX);
+
+	return err_set(err, -EEXIST,
+		       "%s must be named '%s', and a link of that name is there that is not ours "
+		       "(%s, alias '%s'%s): %s",
+		       what, l->name, *l->kind ? l->kind : "device", l->alias,
+		       virtpods ? ": virtpod's, of another root or network" : "", cure);
+}
+
 int link_check_tag(const char *tag, struct err *err)
 {
 	size_t len = strlen(tag), max = LINK_ALIAS_MAX - 1 - strlen(LINK_ALIAS_PREFIX);

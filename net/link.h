@@ -45,6 +45,9 @@ int link_mark(struct nl_sock *sk, const struct linkinfo *l, const char *tag, str
 /* Is the alias "virtpod:TAG", or does it go on with a colon after it? */
 bool link_is_ours(const struct linkinfo *l, const char *tag);
 
+/* The line of a refusal: `what` was to have this name, who has it, what to do. Returns -EEXIST. */
+int link_taken(const struct linkinfo *l, const char *what, const char *cure, struct err *err);
+
 /* A tag that fits an alias: not empty, printable ASCII without blanks. */
 int link_check_tag(const char *tag, struct err *err);
 int link_check_name(const char *name, struct err *err);

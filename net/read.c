@@ -5,6 +5,7 @@
 #include "lib/util.h"
 #include "net/addr.h"
 #include "net/bridge.h"
+#include "net/l2bridge.h"
 #include "net/link.h"
 #include "net/nlsock.h"
 
@@ -104,7 +105,8 @@ static json_t *link_json(const struct snapshot *s, const struct linkinfo *l)
 /* tag NULL: every link */
 static bool wanted(const struct linkinfo *l, const char *tag)
 {
-	return !tag || link_is_ours(l, tag) || net_bridge_is_ours(l, tag);
+	return !tag || link_is_ours(l, tag) || net_bridge_is_ours(l, tag) ||
+	       l2bridge_is_ours(l, tag);
 }
 
 static int read_links(int netns_fd, const char *tag, json_t **ret, struct err *err)

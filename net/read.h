@@ -28,6 +28,6 @@ int net_read_links(int netns_fd, json_t **ret, struct err *err);
 
 /*
  * Those links of the caller's namespace whose alias is "virtpod:TAG" or begins with "virtpod:TAG:", and
- * bridges of ours that a crash left unmarked; same objects. What a crash may have left behind.
+ * bridges and veths of ours that a crash left unmarked; same objects. What a crash may have left behind.
  */
 int net_list_ours(const char *tag, json_t **ret, struct err *err);

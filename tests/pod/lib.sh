@@ -551,10 +551,17 @@ host_state() {
 	find /dev/shm /dev/mqueue -mindepth 1 -printf 'shm %p\n' 2>/dev/null
 }
 
+# What of host_state was not at pod_begin, and is no other root's.
+new_state() {
+	local now
+	now=$(host_state) # one look: what comes between two would be known to one of them alone
+	grep -Fvxf "$WORK/before" <<<"$now" | grep -Ev "$(foreign <<<"$now")"
+}
+
 # Print what is there now and was not at pod_begin.
 leftovers() {
 	local pid
-	host_state | grep -Fvxf "$WORK/before" | grep -Ev "$(foreign)"
+	new_state
 	for pid in $(root_pids); do
 		[ "$pid" = "$HANDLER_PID" ] || [ "$(parent_of "$pid")" = "$$" ] ||
 			echo "process $pid $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null)"
@@ -564,9 +571,9 @@ leftovers() {
 	grep -Fn -- "$ROOT" /run/virtpod.cpus 2>/dev/null
 }
 
-# A regular expression for lines of host_state that carry a tag, but not ours.
+# A regular expression for those lines of stdin's host_state that carry a tag, but not ours.
 foreign() {
-	host_state | grep -oE 'virtpod[-:./_]?[0-9a-f]{8}' | grep -oE '[0-9a-f]{8}$' |
+	grep -oE 'virtpod[-:./_]?[0-9a-f]{8}' | grep -oE '[0-9a-f]{8}$' |
 		grep -vx "$TAG" | sort -u | paste -sd'|' | sed 's/^$/^$/'
 }
 

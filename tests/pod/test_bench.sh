@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # `virtpod bench start`: its report and its trace hold together, it says what it can't measure, and it leaves
-# nothing. What the figures are is no test's business.
+# nothing; killed, it leaves nothing once the next one has begun. What the figures are is no test's business.
 # shellcheck source=tests/pod/lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -105,6 +105,65 @@ bench_runs() { # PID
 	[ -n "$log" ] && wait_line "$log" 'bench-0: running' 60 1 "$1" >/dev/null
 }
 
+# What it had made is there still, and the next bench removes it, even one that measures nothing.
+killed() { # WHERE PID
+	kill -KILL "$2"
+	wait "$2" 2>/dev/null
+	isnt "killed $1: there is something to remove" "$(bench_left)" ""
+	sweep "killed $1"
+	like "killed $1: the next one says so" "$(cat "$WORK/sweep.err")" 'virtpod-bench\.[^ ]*: removing what a killed bench left'
+	is "killed $1: and nothing is left of it" "$(bench_left)" ""
+}
+
+sweep() { # WHAT
+	vp bench start -f "$WORK/config.yaml" >/dev/null 2>"$WORK/sweep.err"
+	is "$1: the next one says what it lacks, and no more is wrong" "$?" 3
+}
+
+killed_with_a_vm() {
+	local bench qemu
+	"${VP[@]}" bench start --rounds 500 >/dev/null 2>"$WORK/kill.err" </dev/null &
+	bench=$!
+	bench_runs "$bench" || not_ok "a VM of the bench runs" "$(cat "$WORK/kill.err")"
+	sweep "beside one that runs"
+	is "beside one that runs: it is let alone" "$(grep -c removing "$WORK/sweep.err")" 0
+	check "beside one that runs: which goes on" test -e "/proc/$bench"
+	while ! qemu=$(bench_qemu) && [ -e "/proc/$bench" ]; do :; done
+	killed "with a VM" "$bench"
+	check "killed with a VM: QEMU is gone" wait_gone "${qemu:-0}" 10
+}
+
+# Of its root: which the tests' own qemu_pid doesn't know.
+bench_qemu() {
+	local tag=${TAGS[-1]}
+	pids_by cgroup "virtpod.*$tag" | while read -r pid; do
+		[[ $(cat "/proc/$pid/comm" 2>/dev/null) != qemu-* ]] || echo "$pid"
+	done | grep -m1 .
+}
+
+# Where no handler is: groups, a namespace and a launcher that bench itself has made.
+killed_in_boundary() {
+	local bench netns=''
+	"${VP[@]}" bench start --rounds 40 >/dev/null 2>"$WORK/kill.err" </dev/null &
+	bench=$!
+	while [ -z "$netns" ] && [ -e "/proc/$bench" ]; do
+		netns=$(compgen -G '/var/tmp/virtpod-bench.*/run/netns/*')
+	done
+	isnt "a pod without a handler is there" "$netns" ""
+	TAGS+=("$(tag_of "${netns%/run/netns/*}")")
+	killed "in the boundary" "$bench"
+	is "killed in the boundary: no mount is left" "$(grep -F "${netns%/run/*}" /proc/self/mountinfo)" ""
+}
+
+# Somebody else's folder of such a name is no bench's.
+not_ours() {
+	local dir
+	dir=$(mktemp -d /var/tmp/virtpod-bench.XXXXXX)
+	chown nobody "$dir"
+	sweep "somebody else's folder"
+	check "somebody else's folder: it is let alone" rmdir "$dir"
+}
+
 pod_begin
 mkdir -p "$ROOT/lib/images/virtpod/demo-guest:latest" "$WORK/empty"
 ln "$ROOT/lib/images/virtpod/test-guest:latest/"* "$ROOT/lib/images/virtpod/demo-guest:latest/"
@@ -114,5 +173,8 @@ trace
 is "nothing is left" "$(bench_left)" ""
 refusals
 interrupted
+killed_with_a_vm
+killed_in_boundary
+not_ours
 is "nothing is left after all" "$(bench_left)" ""
 pod_end

@@ -24,7 +24,7 @@ shows() { # FILE HOW
 # Nothing is left when it returns, though a handler may idle on.
 clean() { # HOW
 	local pid left
-	left=$(host_state | grep -Fvxf "$WORK/before" | grep -Ev "$(foreign)")
+	left=$(new_state)
 	is "$1: no link, namespace, cgroup or mount is left when it returns" "$left" ""
 	is "$1: no QEMU is left" "$(qemu_pid demo)" ""
 	for pid in $(handler_pids "$ROOT"); do

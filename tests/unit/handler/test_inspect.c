@@ -305,6 +305,7 @@ static void test_processes(void **state)
 	assert_non_null(by_number(json_object_get(p, "openFiles"), "fd", 1));
 	assert_string_equal(json_str(seen, "accel"), "tcg");
 	assert_int_equal(json_u64(seen, "vhostQueues", 99), 0);
+	assert_true(json_flag(seen, "netnsPinned", false));
 	assert_true(json_flag(seen, "running", false));
 }
 
@@ -414,6 +415,7 @@ static void test_killed(void **state)
 	assert_false(json_flag(seen, "running", true));
 	assert_true(json_is_null(json_object_get(seen, "accel")));
 	assert_true(json_is_null(json_object_get(seen, "vhostQueues")));
+	assert_true(json_is_null(json_object_get(seen, "netnsPinned")));
 	assert_int_equal(json_array_size(json_get(seen, "links.pod")), 0);
 	assert_int_equal(json_array_size(json_get(seen, "links.host")), 2);
 }
@@ -499,9 +501,9 @@ static void test_verify(void **state)
 		"noNewPrivs", "seccomp",    "seccompFilters", "dumpable",   "mounts",
 		"groups",     "devEntries", "rootEntries",    "vcpuThreads"};
 	static const char *const kept[] = {
-		"sameNamespaces", "devices",	"memoryLimit", "pidsLimit",  "cpuTime", "accel",
-		"cpusets",	  "ledger",	"overlaps",    "podBridges", "podNics", "taps",
-		"dummies",	  "otherLinks", "hostVeths",   "hostBridges"};
+		"sameNamespaces", "devices",	"memoryLimit", "pidsLimit",   "cpuTime", "accel",
+		"cpusets",	  "ledger",	"overlaps",    "podBridges",  "podNics", "taps",
+		"dummies",	  "otherLinks", "hostVeths",   "hostBridges", "netnsPin"};
 	_cleanup_json_ json_t *verified = NULL, *found = json_object();
 	struct err err = {0};
 	const json_t *d;

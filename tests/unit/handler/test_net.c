@@ -173,6 +173,25 @@ static void test_foreign_bridge(void **state)
 	assert_int_equal(net_bridge_remove("br-lab", "ffffffff", &l->err), 0);
 }
 
+/* The same of the host's end of a veth. */
+static void test_foreign_veth(void **state)
+{
+	struct lab *l = *state;
+	struct pod *pod = new_pod(l, UID_A, "net");
+	struct net_bridge_spec theirs = {.tag = "ffffffff", .mtu = 1500};
+	struct link_names names;
+
+	link_names(&l->h.paths, UID_A, &pod->plan->nics[0], &names);
+	theirs.name = names.veth;
+	assert_int_equal(net_bridge_ensure(&theirs, &l->err), 0);
+	assert_int_equal(step_net(pod, &l->err), -EEXIST);
+	assert_non_null(strstr(l->err.msg, "interface 'blue'"));
+	err_clear(&l->err);
+	undo(l, pod);
+	assert_int_equal(links_of(l), 0);
+	assert_int_equal(net_bridge_remove(names.veth, "ffffffff", &l->err), 0);
+}
+
 static void test_layer_off(void **state)
 {
 	struct lab *l = *state;
@@ -294,8 +313,8 @@ static int run(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_step),	   TEST(test_two_pods),	      TEST(test_undo_from_record),
-		TEST(test_undo_half_done), TEST(test_foreign_bridge), TEST(test_layer_off),
-		TEST(test_leftovers),	   TEST(test_other_root),
+		TEST(test_undo_half_done), TEST(test_foreign_bridge), TEST(test_foreign_veth),
+		TEST(test_layer_off),	   TEST(test_leftovers),      TEST(test_other_root),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

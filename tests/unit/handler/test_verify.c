@@ -77,6 +77,8 @@ static const struct lie lies[] = {
 	{"accel", "accel", "null"},
 	{"vhost", "vhostQueues", "1"},
 	{"vhost", "vhostQueues", "null"},
+	{"netnsPin", "netnsPinned", "false"},
+	{"netnsPin", "netnsPinned", "null"},
 	{"vcpuThreads", "processes[1].threads[4].name", "'CPU 0/TCG'"},
 	{"vcpuThreads", "processes[1].threads[4].name", "'CPU 1/KVM'"},
 	{"vcpuThreads", "processes[1].threads[5].name", "'CPU 2/TCG'"},
@@ -499,6 +501,7 @@ static void test_layers(void **state)
 		{"pidsLimit", "isolation.limits", "cgroup.limits.pidsMax=null"},
 		{"podBridges podNics taps hostVeths hostBridges", "isolation.net",
 		 "links={'pod': [], 'host': []}"},
+		{"netnsPin", "isolation.net", "netnsPinned=false"},
 	};
 
 	(void)state;

@@ -229,22 +229,26 @@ static void foreign_links(void **state)
 	(void)state;
 	assert_ok(&err, link_add(sk, &new, &err));
 	before = lab_dump();
-	assert_refused(-EEXIST, "'vpbr0' (bridge, alias '') is not ours", &err,
-		       net_bridge_ensure(&spec, &err));
+	assert_refused(
+		-EEXIST,
+		"the network's bridge must be named 'vpbr0', and a link of that name is there "
+		"that is not ours (bridge, alias ''): remove or rename it",
+		&err, net_bridge_ensure(&spec, &err));
 	assert_refused(-EPERM, "is not ours", &err, net_bridge_remove(BR, LAB_TAG, &err));
 	after = lab_dump();
 	assert_string_equal(before, after);
 	/* another root's */
 	assert_ok(&err, linkinfo_get(sk, BR, &l, &err));
 	assert_ok(&err, link_mark(sk, &l, "lab1", &err));
-	assert_refused(-EEXIST, "alias 'virtpod:lab1'", &err, net_bridge_ensure(&spec, &err));
+	assert_refused(-EEXIST, "alias 'virtpod:lab1': virtpod's", &err,
+		       net_bridge_ensure(&spec, &err));
 	assert_refused(-EPERM, "is not ours", &err, net_bridge_remove(BR, LAB_TAG, &err));
 	assert_ok(&err, link_delete(sk, &l, &err));
 	/* no bridge at all, though it has our alias */
 	spec.name = "lo";
 	assert_ok(&err, linkinfo_get(sk, "lo", &l, &err));
 	assert_ok(&err, link_mark(sk, &l, LAB_TAG, &err));
-	assert_refused(-EEXIST, "'lo' (device", &err, net_bridge_ensure(&spec, &err));
+	assert_refused(-EEXIST, "(device, alias", &err, net_bridge_ensure(&spec, &err));
 	assert_refused(-EPERM, "is not ours", &err, net_bridge_remove("lo", LAB_TAG, &err));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The wiring's result link by link, what it refuses, and that a half-done one leaves nothing. */
+#include "lib/mac.h"
 #include "net/link.h"
 #include "net/nlsock.h"
 #include "net/sysctl.h"
@@ -337,8 +338,10 @@ static void host_refusals(void **state)
 	/* a foreign link has the host end's name: neither taken over nor torn down */
 	other = spec;
 	(void)snprintf(other.host_ifname, sizeof other.host_ifname, BR);
-	assert_refused(-EEXIST, "create veth 'vpbr0'", &err,
-		       l2bridge_setup(netns, &other, &tap, &err));
+	assert_refused(-EEXIST,
+		       "must be named 'vpbr0', and a link of that name is there that is not ours "
+		       "(bridge, alias 'virtpod:lab0:net': virtpod's, of another root or network)",
+		       &err, l2bridge_setup(netns, &other, &tap, &err));
 	other.tag = "lab1";
 	assert_refused(-EPERM, "'vpbr0' (bridge, alias 'virtpod:lab0:net') is not ours", &err,
 		       l2bridge_teardown(&other, &err));
@@ -366,6 +369,9 @@ static void teardown_of_the_right_one(void **state)
 	struct link_new veth = {.name = "vph2", .kind = "veth", .peer_name = "eth0"};
 	_cleanup_fd_ int netns = -1;
 	struct err err = {0};
+	struct linkinfo l;
+	uint8_t mac[6];
+	json_t *ours;
 	struct pod p;
 	int tap = -5;
 
@@ -374,15 +380,31 @@ static void teardown_of_the_right_one(void **state)
 	pod_up(&p, &spec);
 	assert_ok(&err, netns_create(lab_dir, "pod", &netns, &err));
 	thief.tag = LAB_TAG ":thief";
-	assert_refused(-EEXIST, "create veth 'vph1'", &err,
+	assert_refused(-EEXIST, "must be named 'vph1'", &err,
 		       l2bridge_setup(netns, &thief, &tap, &err));
 	assert_refused(-EPERM, "is not ours", &err, l2bridge_teardown(&thief, &err));
 	assert_int_equal(net_bridge_ports(BR, &err), 1);
 
+	/* not marked, and with another MAC than ours would have: somebody else's */
 	veth.peer_netns_fd = netns;
 	assert_ok(&err, nlsock_open(-1, &sk, &err));
 	assert_ok(&err, link_add(sk, &veth, &err));
 	spec = pod_spec(2, 1500);
+	assert_refused(-EEXIST, "must be named 'vph2'", &err,
+		       l2bridge_setup(netns, &spec, &tap, &err));
+	assert_refused(-EPERM, "'vph2' (veth, alias '') is not ours", &err,
+		       l2bridge_teardown(&spec, &err));
+	assert_ok(&err, linkinfo_get(sk, "vph2", &l, &err));
+	assert_ok(&err, link_delete(sk, &l, &err));
+
+	/* killed before the mark */
+	mac_derive("net/l2bridge", LAB_TAG, "vph2", mac);
+	assert_ok(&err, link_add(sk, &veth, &err));
+	assert_ok(&err, linkinfo_get(sk, "vph2", &l, &err));
+	assert_ok(&err, link_set_mac(sk, &l, mac, &err));
+	assert_ok(&err, net_list_ours(LAB_TAG, &ours, &err));
+	assert_non_null(lab_link(ours, "vph2"));
+	json_decref(ours);
 	assert_ok(&err, l2bridge_teardown(&spec, &err));
 	assert_refused(-ENODEV, "vph2", &err, net_bridge_ports("vph2", &err));
 

@@ -185,7 +185,7 @@ static void test_exit_without_outcome(void **state)
 			write_outcome(&f, outcomes[i]);
 		assert_int_equal(kill(f.pid, SIGKILL), 0);
 		until_gone(l, UID_A);
-		assert_status(l, UID_A, "Failed", "\"reason\":\"None\"");
+		assert_status(l, UID_A, "Failed", "its launcher was killed");
 		fake_close(&f);
 		assert_int_equal(rm_rf_at(l->h.paths.run_fd, "pods/" UID_A), 0);
 	}
@@ -239,7 +239,7 @@ static void test_qemu_ends_alone(void **state)
 		_exit(0);
 	assert_int_equal(launcher_watch_qemu(f.pod, &l->err), 0);
 	until_gone(l, UID_A); /* five seconds' patience, then SIGKILL */
-	assert_status(l, UID_A, "Failed", "\"reason\":\"None\"");
+	assert_status(l, UID_A, "Failed", "does not do its work");
 	fake_close(&f);
 }
 
@@ -425,7 +425,7 @@ static void test_breaks_the_rules(void **state)
 
 	assert_int_equal(sock_send(f.peer, "nonsense", 8, NULL, 0), 0);
 	until_gone(l, UID_A);
-	assert_status(l, UID_A, "Failed", "None");
+	assert_status(l, UID_A, "Failed", "Crashed");
 	fake_close(&f);
 }
 
@@ -529,7 +529,7 @@ static void test_unreachable(void **state)
 	assert_int_equal(errno, EAGAIN);
 	until_gone(l, UID_A);
 	until_gone(l, UID_B);
-	assert_status(l, UID_A, "Failed", "None");
+	assert_status(l, UID_A, "Failed", "Crashed");
 	(void)fd_close(queued);
 	fake_close(&a);
 	fake_close(&b);

@@ -62,7 +62,7 @@ static int find_launcher(struct handler *h, struct err *err)
 	return 0;
 }
 
-static int find_qemu(struct handler *h, struct err *err)
+int handler_find_qemu(struct handler *h, struct err *err)
 {
 	_cleanup_fd_ int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
@@ -132,12 +132,13 @@ int handler_clean(const char *root, bool force, struct err *err)
 
 int handler_open(const char *root, struct handler *h, struct err *err)
 {
+	struct err qemu = {0};
 	int r = open_root(root, h, err);
 
 	if (r == 0)
 		r = find_launcher(h, err);
-	if (r == 0)
-		r = find_qemu(h, err);
+	if (r == 0 && handler_find_qemu(h, &qemu) < 0) /* what runs does not need the file */
+		log_warning("%s; no VM starts until then", qemu.msg);
 	if (r == 0)
 		r = loop_init(h, err);
 	if (r < 0)

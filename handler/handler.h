@@ -54,7 +54,7 @@ struct handler {
 
 	int lock_fd;		     /* run/handler.lock, held: one handler per root */
 	int launcher_fd;	     /* virt-launcher's executable */
-	const char *qemu;	     /* path of QEMU's */
+	const char *qemu;	     /* path of QEMU's; NULL: none was found yet */
 	sd_event_source *cpus_watch; /* of that file */
 	cpu_set_t others_cpus;	     /* exclusive CPUs of other roots, as last read */
 	const char *cpus_file;	/* NULL: the host's own (handler/hostcpus.h); tests have another */
@@ -72,6 +72,9 @@ void handler_close(struct handler *h);
  * handler, without one. Needs no QEMU. -ENOENT: no such root, and none is made. -EBUSY: a handler serves it, or, without force, a VM of it runs.
  */
 int handler_clean(const char *root, bool force, struct err *err);
+
+/* Look for QEMU (again): h->qemu is where it was found. -ENOENT: nowhere, and what to install. */
+int handler_find_qemu(struct handler *h, struct err *err);
 
 /* Open the host's devices to see which work, for a start: it may load their modules. */
 void handler_probe(struct handler *h);

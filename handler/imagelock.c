@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,6 +35,11 @@ static int byte_is_held(int fd, off_t start)
 	return fl.l_type != F_UNLCK;
 }
 
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
 static bool process_has(const char *pid, const struct stat *want)
 {
 	_cleanup_dir_ DIR *dir = NULL;
@@ -45,8 +51,7 @@ static bool process_has(const char *pid, const struct stat *want)
 	while (dir && (de = readdir(dir))) {
 		struct stat st;
 
-		if (fstatat(dirfd(dir), de->d_name, &st, 0) == 0 && st.st_dev == want->st_dev &&
-		    st.st_ino == want->st_ino)
+		if (fstatat(dirfd(dir), de->d_name, &st, 0) == 0 && is_same(&st, want))
 			return true;
 	}
 	return false;
@@ -60,36 +65,90 @@ static void make_printable(char *text)
 			*text = '?';
 }
 
-/* OFD locks tell no pid; who has the file open, besides us, is the best that can be said. */
-static void find_holder(int fd, char *buf, size_t size)
+/* A disk of this pod or of one that starts now, whose descriptors are still in this process. */
+static bool find_disk(const struct pod *pod, const struct stat *want, char *buf, size_t size)
+{
+	for (const struct pod *p = pod->h->pods; p; p = p->next)
+		for (unsigned i = 0; i < p->n_fds; i++) {
+			const char *disk = str_after(p->fds[i].name, "disk:");
+			struct stat st;
+
+			if (!disk || fstat(p->fds[i].fd, &st) < 0 || !is_same(&st, want))
+				continue;
+			if (p == pod)
+				(void)snprintf(buf, size, "disk '%s' of this VM", disk);
+			else
+				(void)snprintf(buf, size, "VM %s/%s", p->record.ns, p->record.name);
+			return true;
+		}
+	return false;
+}
+
+/* The pod whose group a process is in; nobody leaves it. NULL: none of ours. */
+static const struct pod *pod_of(const struct pod *pods, const char *pid)
+{
+	_cleanup_free_ char *groups = NULL;
+	char path[320];
+
+	(void)snprintf(path, sizeof path, "/proc/%s/cgroup", pid);
+	if (file_read_at(AT_FDCWD, path, 64 * 1024, &groups, NULL) < 0)
+		return NULL;
+	while (pods && !strstr(groups, pods->record.uid))
+		pods = pods->next;
+	return pods;
+}
+
+/* Write who this is; false: gone meanwhile. */
+static bool name_process(const struct pod *vm, const char *pid, char *buf, size_t size)
+{
+	char path[320], comm[32];
+
+	(void)snprintf(path, sizeof path, "/proc/%s/comm", pid);
+	if (file_read_line_at(AT_FDCWD, path, comm, sizeof comm) < 0)
+		return false;
+	make_printable(comm);
+	if (vm)
+		(void)snprintf(buf, size, "VM %s/%s, process %.20s (%.20s)", vm->record.ns,
+			       vm->record.name, pid, comm);
+	else
+		(void)snprintf(buf, size, "process %.20s (%.20s)", pid, comm);
+	return true;
+}
+
+/*
+ * OFD locks tell no pid; who has the file open, besides us, is the best that can be said. A VM comes before
+ * others, which may only look.
+ */
+static void find_holder(const struct pod *pod, int fd, char *buf, size_t size)
 {
 	_cleanup_dir_ DIR *proc = opendir("/proc");
+	bool named = false;
 	struct dirent *de;
 	struct stat st;
 
 	(void)snprintf(buf, size, "another disk or VM that starts now");
-	if (!proc || fstat(fd, &st) < 0)
+	if (!proc || fstat(fd, &st) < 0 || find_disk(pod, &st, buf, size))
 		return;
 	while ((de = readdir(proc))) {
-		char path[320], comm[32];
+		const struct pod *vm;
 
 		if (!isdigit((unsigned char)de->d_name[0]) || atoi(de->d_name) == getpid() ||
 		    !process_has(de->d_name, &st))
 			continue;
-		(void)snprintf(path, sizeof path, "/proc/%s/comm", de->d_name);
-		if (file_read_line_at(AT_FDCWD, path, comm, sizeof comm) == 0) {
-			make_printable(comm);
-			(void)snprintf(buf, size, "process %.20s (%.20s)", de->d_name, comm);
+		vm = pod_of(pod->h->pods, de->d_name);
+		if ((vm || !named) && name_process(vm, de->d_name, buf, size))
+			named = true;
+		if (vm)
 			return;
-		}
 	}
 }
 
-int imagelock_take(int fd, const char *path, bool write, bool shareable, struct err *err)
+int imagelock_take(const struct pod *pod, int fd, const char *path, bool write, bool shareable,
+		   struct err *err)
 {
 	unsigned perms = 1u << PERM_CONSISTENT_READ;
 	unsigned unshared = shareable ? 0 : 1u << PERM_WRITE | 1u << PERM_RESIZE;
-	char holder[64];
+	char holder[400]; /* namespaces and names: 63 and 253 */
 	int r = 0;
 
 	if (write)
@@ -111,6 +170,6 @@ int imagelock_take(int fd, const char *path, bool write, bool shareable, struct 
 		return err_errno(err, r, "%s: lock", path);
 	if (r == 0)
 		return 0;
-	find_holder(fd, holder, sizeof holder);
+	find_holder(pod, fd, holder, sizeof holder);
 	return err_set(err, -EBUSY, "%s: in use by %s; two writers would destroy it", path, holder);
 }

@@ -6,12 +6,16 @@
  */
 #pragma once
 
+#include "handler/pod.h"
+
 #include "lib/err.h"
 
 #include <stdbool.h>
 
 /*
- * Lock the image behind fd for a disk that is written to, or only read. shareable: others may
- * write, too. -EBUSY names who has it open, as far as /proc tells; `path` is for the message.
+ * Lock the image behind fd for a disk of `pod` that is written to, or only read. shareable: others may
+ * write, too. -EBUSY names who has it open, as far as /proc tells: another disk of this pod, another VM of
+ * this handler, or a process; `path` is for the message.
  */
-int imagelock_take(int fd, const char *path, bool write, bool shareable, struct err *err);
+int imagelock_take(const struct pod *pod, int fd, const char *path, bool write, bool shareable,
+		   struct err *err);

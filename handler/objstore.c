@@ -130,6 +130,7 @@ int object_insert(struct handler *h, const struct kind *k, json_t *object, struc
 {
 	bool vmi = str_eq(k->kind, "VirtualMachineInstance");
 	char key[OBJECT_KEY_MAX];
+	struct err undo = {0};
 	int r = k->namespaced ? namespace_ensure(h, object_namespace(object), err) : 0;
 
 	if (r < 0)
@@ -139,13 +140,17 @@ int object_insert(struct handler *h, const struct kind *k, json_t *object, struc
 	else
 		(void)json_object_del(object, "status"); /* users can't set it */
 	r = put_body(h, k, object, err);
-	if (r == 0 && vmi)
-		r = put_status(h, object, json_str(object, "metadata.resourceVersion"),
-			       json_object_get(object, "status"), err);
 	if (r < 0)
 		return r;
-	watch_publish(h, "ADDED", object_key(k, key), object);
-	return 0;
+	if (vmi)
+		r = put_status(h, object, json_str(object, "metadata.resourceVersion"),
+			       json_object_get(object, "status"), err);
+	if (r == 0)
+		watch_publish(h, "ADDED", object_key(k, key), object);
+	else if (store_delete(h->store, object_key(k, key), ns_of(k, object), object_name(object),
+			      &undo) < 0) /* who is refused must find nothing */
+		log_error("%s", undo.msg);
+	return r;
 }
 
 int object_update(struct handler *h, const struct kind *k, json_t *object, struct err *err)

@@ -138,7 +138,7 @@ static int add_disk(struct pod *pod, const struct plan_disk *d, struct err *err)
 	} else {
 		r = open_host_disk(d, &fd, err);
 		if (r == 0)
-			r = imagelock_take(fd, d->path, !d->readonly, d->shareable, err);
+			r = imagelock_take(pod, fd, d->path, !d->readonly, d->shareable, err);
 		if (r == 0)
 			r = check_format(fd, d, err);
 	}

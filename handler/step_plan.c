@@ -98,8 +98,10 @@ static int check_exclusivity(const struct pod *pod, struct err *err)
 
 int step_plan(struct pod *pod, struct err *err)
 {
-	int r;
+	int r = handler_find_qemu(pod->h, err); /* it may have come, gone or moved */
 
+	if (r < 0)
+		return r;
 	handler_probe(pod->h);
 	r = plan_make(pod->vmi, &pod->h->cluster, &pod->h->has, find_network, pod, &pod->plan, err);
 	if (r < 0)

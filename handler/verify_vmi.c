@@ -26,6 +26,16 @@ static int other_holders(struct handler *h, const struct pod *pod, const cpu_set
 	return r;
 }
 
+/* Which mounts a pod has is told by QEMU's path. */
+static int need_qemu(struct handler *h, struct err *err)
+{
+	struct err why = {0};
+
+	if (h->qemu || handler_find_qemu(h, &why) == 0)
+		return 0;
+	return err_set(err, -ESRCH, "can't be verified: %s", why.msg);
+}
+
 static int compare(struct handler *h, const struct pod *pod, const json_t *seen, json_t **ret,
 		   struct err *err)
 {
@@ -35,6 +45,8 @@ static int compare(struct handler *h, const struct pod *pod, const json_t *seen,
 
 	if (r == 0)
 		r = other_holders(h, pod, &p.cpus.all, &holders, err);
+	if (r == 0)
+		r = need_qemu(h, err);
 	if (r == 0)
 		r = sandbox_binds_for_qemu(h->qemu, p.binds, &p.n_binds, err);
 	if (r < 0)

@@ -4,6 +4,7 @@
 
 #include "lib/child.h"
 #include "lib/log.h"
+#include "lib/stop.h"
 
 #include <signal.h>
 #include <string.h>
@@ -33,6 +34,8 @@ static void do_signal(void *arg, int sig)
 
 	if (!l->qemu.pid)
 		return;
+	if (sig == SIGTERM)
+		stop_at("stop-sigterm");
 	l->ending.sent = sig;
 	r = child_signal(l->qemu.pidfd, sig);
 	if (r < 0)
@@ -67,6 +70,7 @@ void stop_begin(struct launcher *l, uint64_t grace_seconds)
 		return;
 	}
 	l->ending.asked = true;
+	stop_at("stop-asked");
 	arm(l, shutdown_begin(&l->shutdown, launcher_now(l), deaf ? 0 : grace_seconds * 1000000));
 }
 

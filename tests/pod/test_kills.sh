@@ -8,6 +8,9 @@
 source "$(dirname "$0")/lib.sh"
 
 VM=vt-kill HANDLER=$BUILD/stops/virt-handler CLIENT='' FROM=''
+SOURCES=$(dirname "$0")/../..
+NOTHING_YET=(admit-done plan-done) # no record: the next handler starts the VM as if it were new
+ASKED=(stop-asked stop-sigterm) # in an end, with a QEMU still there
 START=(cpus cpus-done cgroup cgroup-done net net-done disks disks-done spawn spawn-unrecorded
 	launcher-enter launcher-entered spawn-done qemu launcher-start qemu-exec launcher-started qemu-done
 	pin pin-done run launcher-continued run-done)
@@ -97,7 +100,7 @@ kill_launcher() { # STEP
 
 kill_qemu() { # STEP
 	local pid
-	pid=$(qemu_pid "$VM") || { not_ok "$1: there is a QEMU"; return; }
+	pid=$(qemu_pid "$VM" || pgrep -P "$(launcher_pid)") || { not_ok "$1: there is a QEMU"; return; }
 	kill -KILL "$pid"
 	go_on
 	client_ends
@@ -152,7 +155,39 @@ each_end() { # VICTIM STEP...
 	done
 }
 
+# All names in the sources; pod.c makes some of a step's, most of them where there is something to undo.
+names() {
+	local all undone name
+	all=$(grep -ohE '\{"[a-z]+", step_[a-z]+, [a-zA-Z_]+\}' "$SOURCES/handler/steps.c")
+	undone=$(grep -v 'NULL}' <<<"$all" | cut -d'"' -f2)
+	all=$(cut -d'"' -f2 <<<"$all")
+	grep -rohE --include='*.c' 'stop_at\("[^"]*"' "$SOURCES"/{lib,sandbox,cgroups,net,launcher,handler,cmd} |
+		cut -d'"' -f2 | while read -r name; do
+		case $name in
+		%s-done) awk '{ print $0 "-done" }' <<<"$all" ;;
+		%s | *-%s) awk -v kind="${name%\%s}" '{ print kind $0 }' <<<"$undone" ;;
+		*) echo "$name" ;;
+		esac
+	done
+}
+
+# A name that none of the lists above has is a place at which nobody kills anything.
+all_tried() {
+	is "every stop in the sources is one of this test's" \
+		"$(names | grep -vxf <(sed -n '/^[A-Z_]*=(/,/)/{s/#.*//;p}' "$0" | grep -oE '[a-z]+(-[a-z]+)*'))" ""
+	like "they are found: some of each kind" "$(names | sort -u | xargs)" 'cpus cpus-done .*launcher-ended .*undo-cpus '
+}
+
+kill_before() { # STEP
+	stop_in_start "$1" || return
+	kill_handler "$1"
+	check "handler killed at $1: the next one starts the VM" wait_for $VM 'jsonpath={.status.phase}=Running' 30
+	vp delete vmi $VM --grace-period 0 >/dev/null 2>&1
+	gone "handler killed at $1"
+}
+
 pod_begin
+all_tried
 [ -x "$HANDLER" ] || fatal "$HANDLER is not there: make stops"
 VP[0]=$BUILD/stops/virtpod # of the same version
 pod_ready
@@ -167,6 +202,9 @@ handler_stop
 each_start handler "${START[0]}"
 each_start launcher $LAUNCHER_FROM
 each_start qemu $QEMU_FROM
+for step in "${NOTHING_YET[@]}"; do kill_before "$step"; done
+stop_in_start qemu-exec && kill_qemu qemu-exec && start_failed "QEMU's child killed at qemu-exec"
+for victim in handler launcher qemu; do each_end $victim "${ASKED[@]}"; done
 each_end handler "${END[@]}"
 each_end launcher "${END_LAUNCHER[@]}"
 handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"

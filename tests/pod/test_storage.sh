@@ -48,14 +48,34 @@ lib_full() {
 }
 
 run_full() {
+	local out status
 	fill "$ROOT/run"
 	create
-	isnt "run full: it does not come up" "$(vp wait vmi/$VM --for='jsonpath={.status.phase}=Running' --timeout=3s 2>&1)" ""
+	is "run full: create fails" "$STATUS" 1
+	like "run full: the message names the file and why" "$OUT" "run/runtime\.db: .*full"
+	is "run full: it is one line" "$(wc -l <<<"$OUT")" 1
+	is "run full: nothing of it is there" "$(vp get vmi -o name)" "virtualmachineinstance.kubevirt.io/$RUNS"
+	out=$(timeout $((20 * SLOW)) "${VP[@]}" wait vmi/$VM --for='jsonpath={.status.phase}=Running' --timeout=1s 2>&1)
+	status=$?
+	is "run full: wait fails" "$status" 1
+	like "run full: and says so" "$out" "$VM: .*it is not there"
 	goes_on "run full"
 	is "run full: no second QEMU" "$(qemu_pid $VM)" ""
+	restarted_full kill
+	restarted_full stop
 	rm -f "$ROOT"/run/filler*
-	check "run with room again: the VM can be deleted" vp delete vmi $VM
 	works "run with room again"
+}
+
+# Nothing that a handler writes at its start is worth a guest.
+restarted_full() { # HOW
+	console_close $RUNS
+	"handler_$1"
+	fill "$ROOT/run" # the old one's last writes may have made room
+	handler_start "$ROOT" || fatal "run full, handler after $1: $(tail -n 1 "$WORK/handler.log")"
+	is "run full, handler after $1: what runs is Running" "$(vp get vmi $RUNS -o json | jq -r .status.phase)" Running
+	check "run full, handler after $1: its console" console_open $RUNS
+	goes_on "run full, handler after $1"
 }
 
 works() { # WHAT
@@ -99,7 +119,9 @@ small_disks
 pod_ready
 vmi $VM dedicated >"$WORK/$VM.json"
 vmi $RUNS >"$WORK/$RUNS.json"
-vm_up $RUNS "$WORK/$RUNS.json" --rm || fatal "a VM comes up"
+check "a VM is created, with nobody waiting for it" vp create -f "$WORK/$RUNS.json"
+check "it runs" wait_for $RUNS 'jsonpath={.status.phase}=Running' 30
+console_open $RUNS || fatal "a VM comes up"
 Q=$(qemu_pid $RUNS)
 lib_full
 run_full

@@ -66,12 +66,12 @@ static void assert_fails(struct lab *l, struct pod *pod, int code, const char *w
 	undo(pod);
 }
 
-static bool is_free(const char *path)
+static bool is_free(const struct pod *pod, const char *path)
 {
 	_cleanup_fd_ int fd = open(path, O_RDWR | O_CLOEXEC);
 	struct err err = {0};
 
-	return imagelock_take(fd, path, true, false, &err) == 0;
+	return imagelock_take(pod, fd, path, true, false, &err) == 0;
 }
 
 /* Run qemu-img on the image behind a descriptor: the exit status. */
@@ -110,11 +110,11 @@ static void test_open(void **state)
 	assert_int_equal(fcntl(pod->fds[0].fd, F_GETFL) & O_ACCMODE, O_RDWR);
 	assert_int_equal(fcntl(pod->fds[1].fd, F_GETFL) & O_ACCMODE, O_RDONLY);
 	assert_true(fcntl(pod->fds[0].fd, F_GETFD) & FD_CLOEXEC);
-	assert_false(is_free(rw->path));
-	assert_false(is_free(ro->path));
+	assert_false(is_free(pod, rw->path));
+	assert_false(is_free(pod, ro->path));
 	undo(pod);
-	assert_true(is_free(rw->path));
-	assert_true(is_free(ro->path));
+	assert_true(is_free(pod, rw->path));
+	assert_true(is_free(pod, ro->path));
 	assert_int_equal(lab_count_fds(), before);
 }
 
@@ -127,8 +127,10 @@ static void test_in_use(void **state)
 	put(d, "data");
 	(void)host_disk(l, other, "a.img");
 	must_do(l, pod);
-	assert_fails(l, other, -EBUSY, "a.img: in use");
+	assert_fails(l, other, -EBUSY, "a.img: in use by VM default/a;");
 	undo(pod);
+	(void)host_disk(l, pod, "a.img"); /* twice in one VM */
+	assert_fails(l, pod, -EBUSY, "a.img: in use by disk 'd1' of this VM;");
 	must_do(l, other);
 }
 
@@ -166,7 +168,7 @@ static void test_formats(void **state)
 	assert_fails(l, pod, -EINVAL, "names a backing file");
 	assert_int_equal(ftruncate(fd, 0), 0);
 	assert_fails(l, pod, -EINVAL, "no qcow2 header");
-	assert_true(is_free(d->path));
+	assert_true(is_free(pod, d->path));
 }
 
 static void test_create(void **state)

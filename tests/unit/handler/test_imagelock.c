@@ -13,14 +13,20 @@ struct fixture {
 	char dir[96], path[112];
 	pid_t qemu;
 	int qmp; /* the QEMU's monitor */
+	struct handler h;
+	struct pod pod; /* whose disk it is to be; no other when it is alone */
 	struct err err;
 };
 
 static int setup(void **state)
 {
+	static char uid[] = UID_B;
 	struct fixture *f = xcalloc(1, sizeof *f);
 
 	f->qmp = -1;
+	f->pod.record.uid = uid;
+	f->pod.h = &f->h;
+	f->h.pods = &f->pod;
 	(void)snprintf(f->dir, sizeof f->dir, "%s/lock-XXXXXX", lab_dir);
 	assert_non_null(mkdtemp(f->dir));
 	(void)snprintf(f->path, sizeof f->path, "%s/disk.img", f->dir);
@@ -60,7 +66,7 @@ static int open_image(struct fixture *f, int mode)
 static int take(struct fixture *f, int fd, bool write, bool shareable)
 {
 	err_clear(&f->err);
-	return imagelock_take(fd, f->path, write, shareable, &f->err);
+	return imagelock_take(&f->pod, fd, f->path, write, shareable, &f->err);
 }
 
 struct use {
@@ -116,16 +122,35 @@ static void test_last_holder(void **state)
 	(void)fd_close(other);
 }
 
-/* Held by this process alone: another disk of the same VM, say. */
+static void says(const struct fixture *f, const char *who)
+{
+	_cleanup_free_ char *text =
+		xasprintf("%s: in use by %s; two writers would destroy it", f->path, who);
+
+	assert_string_equal(f->err.msg, text);
+}
+
+/* Held by this process alone: by a disk of the same VM, by one of another that starts, by nobody's. */
 static void test_own(void **state)
 {
+	static char uid[] = UID_A, ns[] = "default", name[] = "first";
 	struct fixture *f = *state;
 	int one = open_image(f, O_RDWR), two = open_image(f, O_RDWR);
+	struct pod_fd fds[] = {{"kernel", two}, {"disk:root", one}};
+	struct pod other = {.h = &f->h, .record = {.uid = uid, .ns = ns, .name = name}};
 
 	assert_int_equal(take(f, one, true, false), 0);
 	assert_int_equal(take(f, two, true, false), -EBUSY);
-	assert_non_null(strstr(f->err.msg, f->path));
-	assert_non_null(strstr(f->err.msg, "in use by another disk or VM"));
+	says(f, "another disk or VM that starts now");
+	f->pod.next = &other;
+	other.fds = fds;
+	other.n_fds = ARRAY_SIZE(fds);
+	assert_int_equal(take(f, two, true, false), -EBUSY);
+	says(f, "VM default/first");
+	f->pod.fds = fds;
+	f->pod.n_fds = ARRAY_SIZE(fds);
+	assert_int_equal(take(f, two, true, false), -EBUSY);
+	says(f, "disk 'root' of this VM");
 	(void)fd_close(one);
 	(void)fd_close(two);
 }
@@ -146,7 +171,7 @@ static void test_holder_with_an_ugly_name(void **state)
 
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		(void)prctl(PR_SET_NAME, "a\n\xff\x1b[mb");
-		if (imagelock_take(fd, f->path, true, false, &err) < 0 ||
+		if (imagelock_take(&f->pod, fd, f->path, true, false, &err) < 0 ||
 		    write(fds[1], "x", 1) != 1)
 			_exit(1);
 		while (pause() < 0)

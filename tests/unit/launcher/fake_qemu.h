@@ -185,12 +185,12 @@ static void fake_qemu_main(int argc, char **argv)
 		(void)!write(2, "fake: first line\nfake: cannot do it\n", 36);
 		_exit(1);
 	}
-	if (fake_is("hangs"))
+	if (fake_is("hangs") || fake_is("mute"))
 		for (;;)
 			(void)pause();
 	if (fake_is("spews"))
 		for (unsigned i = 0; i < 200000; i++)
-			(void)dprintf(2, "fake: \033[31mline %u\n", i);
+			(void)dprintf(2, "fake: \033[31m\23332m\302\23333mline %u\n", i);
 	if (fake_is("huge"))
 		for (;;)
 			(void)!write(fake_qmp, "{\"a\": \"aaaaaaaaaaaaaaaa", 24);

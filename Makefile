@@ -265,8 +265,9 @@ uninstall:
 
 .PHONY: clean
 clean:
-	@! grep -qs " $(abspath $(BUILD))/" /proc/self/mounts || { \
-		echo "VMs run below $(BUILD): stop them first (build/virtpod --root DIR get vmi -A)" >&2; \
+	@! { grep -qs " $(abspath $(BUILD))/" /proc/self/mounts || \
+		readlink /proc/[0-9]*/exe | grep -qs "^$(abspath $(BUILD))/virt-"; } || { \
+		echo "VMs or a virt-handler run from or below $(BUILD): stop them first (build/virtpod --root DIR get vmi -A)" >&2; \
 		exit 1; }
 	rm -rf $(BUILD)
 

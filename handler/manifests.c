@@ -53,23 +53,31 @@ static void drop_from(struct manifest *m, size_t first)
 	m->n = first;
 }
 
-/* Adds all of the file, or none of it. */
+/* A file that is wrong as a whole. */
+static void wrong_file(struct manifests *m, const char *path, const char *why)
+{
+	_cleanup_free_ char *text = xasprintf("%s: %s", path, why);
+
+	on_wrong(m->unread, text);
+	m->wanted.errors++;
+}
+
+/* Adds all of the file, or none of it. One without an object may be half of what it was. */
 static void read_file(struct manifests *m, int dir, const char *folder, const char *file)
 {
-	_cleanup_free_ char *path = xasprintf("%s/%s", folder, file), *text = NULL, *why = NULL;
+	_cleanup_free_ char *path = xasprintf("%s/%s", folder, file), *text = NULL;
 	unsigned errors = m->wanted.errors;
 	size_t len, first = m->wanted.n;
 	int r = file_read_at(dir, file, YAML_BYTES_MAX, &text, &len);
 
 	if (r == -ENOENT) /* gone since the folder was read */
 		return;
-	if (r < 0) {
-		why = xasprintf("%s: %s", path, strerror(-r));
-		on_wrong(m->unread, why);
-		m->wanted.errors++;
-	} else {
+	if (r < 0)
+		wrong_file(m, path, strerror(-r));
+	else
 		manifest_take(&m->wanted, path, text, len, NULL, on_wrong, m->unread);
-	}
+	if (m->wanted.errors == errors && m->wanted.n == first)
+		wrong_file(m, path, "no object in it: remove the file if nothing of it is to be there");
 	if (m->wanted.errors == errors)
 		return;
 	drop_from(&m->wanted, first);

@@ -50,6 +50,9 @@ deleted_by_hand() {
 }
 
 bad_files() {
+	: | put vm.json
+	check "an empty file: the node tells" node_when '^False .*vm\.json: no object in it'
+	is "an empty file: what was there stays" "$(uid_of)" "$UID_OF_VM"
 	{ vmi $VM 'grace(0)' annotate\(\"x\"\;\"y\"\) && printf -- '---\n' && vmi vt-half '.spec.domain.devics = {}'; } | put vm.json
 	check "one bad document: the node tells" node_when '^False .*vm\.json:[0-9]+: spec.domain.devics'
 	is "one bad document: nothing of the file is applied" "$(vp get vmi -o name)" "virtualmachineinstance.kubevirt.io/$VM"

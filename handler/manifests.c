@@ -77,7 +77,8 @@ static void read_file(struct manifests *m, int dir, const char *folder, const ch
 	else
 		manifest_take(&m->wanted, path, text, len, NULL, on_wrong, m->unread);
 	if (m->wanted.errors == errors && m->wanted.n == first)
-		wrong_file(m, path, "no object in it: remove the file if nothing of it is to be there");
+		wrong_file(m, path,
+			   "no object in it: remove the file if nothing of it is to be there");
 	if (m->wanted.errors == errors)
 		return;
 	drop_from(&m->wanted, first);

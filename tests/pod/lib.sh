@@ -551,11 +551,61 @@ host_state() {
 	find /dev/shm /dev/mqueue -mindepth 1 -printf 'shm %p\n' 2>/dev/null
 }
 
+# Processes with a user id of this root's pods (handler/ids.c), whatever groups they are in.
+id_pids() {
+	local first=$((0x70000000 + (0x$TAG % 65536) * 4096))
+	awk -v first="$first" '$1 == "State:" { zombie = $2 == "Z" }
+		$1 == "Uid:" && $2 >= first && $2 < first + 4096 && !zombie { split(FILENAME, part, "/"); print part[3] }' \
+		/proc/[0-9]*/status 2>/dev/null
+}
+
+# Locks on files of this test. The handler has some of its own; those of disks are nobody's by pid.
+file_locks() {
+	local dev inode path kind pid where
+	local -A files=()
+	while read -r dev inode path; do
+		printf -v where '%02x:%02x:%s' $((dev >> 8 & 0xfff)) $((dev & 0xff | dev >> 12 & 0xfff00)) "$inode"
+		files[$where]=$path
+	done < <(find "$WORK" -type f -printf '%D %i %p\n' 2>/dev/null)
+	while read -r _ kind _ _ pid where _; do
+		[ -z "${files[${where:-none}]:-}" ] || [ "$pid" = "$HANDLER_PID" ] ||
+			echo "lock $kind of $pid on ${files[$where]}"
+	done </proc/locks
+}
+
+# What the handler has open for a pod: its namespaces, processes, devices, files, a socket to its launcher.
+pod_descriptors() {
+	local launchers # inodes of sockets of their kind, SEQPACKET
+	launchers=$(awk '$5 == "0005" { printf "socket:\\[%s\\]|", $7 }' /proc/net/unix)
+	find "/proc/$HANDLER_PID/fd" -mindepth 1 -printf 'descriptor %l\n' 2>/dev/null | grep -E \
+		"^descriptor ($launchers(net|mnt|pid|user|uts|ipc|cgroup):\[|anon_inode:\[pidfd|/dev/(kvm|net|vhost)|$ROOT/run/(pods|netns)/)"
+}
+
+# Rows of the records, of pods that are none any more: pods and CPUs whatever objects there are.
+record_rows() {
+	local runtime
+	[ -e "$ROOT/run/runtime.db" ] || return 0
+	runtime=$(database "$ROOT/run/runtime.db")
+	sqlite3 -readonly -cmd '.timeout 5000' "$runtime" "ATTACH '$(database "$ROOT/lib/store.db")' AS lib;
+		SELECT 'record of pod', ns, name, step FROM pods;
+		SELECT 'record of CPU', cpu, uid FROM cpus;
+		SELECT 'status of no object', uid FROM status WHERE uid NOT IN
+			(SELECT json_extract(body, '\$.metadata.uid') FROM lib.objects);" 2>&1
+}
+
+# A database as something to read that stays as it is: where there is no WAL nobody has it open.
+database() { # FILE
+	if [ -e "$1-wal" ]; then echo "file:$1?mode=ro"; else echo "file:$1?immutable=1"; fi
+}
+
 # Print what is there now and was not at pod_begin.
 leftovers() {
 	local pid
 	host_state | grep -Fvxf "$WORK/before" | grep -Ev "$(foreign)"
-	for pid in $(root_pids); do
+	file_locks
+	record_rows
+	[ -z "$HANDLER_PID" ] || pod_descriptors
+	for pid in $({ root_pids; id_pids; } | sort -un); do
 		[ "$pid" = "$HANDLER_PID" ] || [ "$(parent_of "$pid")" = "$$" ] ||
 			echo "process $pid $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null)"
 	done

@@ -5,7 +5,7 @@
 # shellcheck source=tests/pod/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-VM=vt-fault OTHER_ROOT=''
+VM=vt-fault OTHER_ROOT='' SEEN=''
 
 phase() {
 	vp get vmi $VM -o json | jq -r .status.phase
@@ -54,12 +54,27 @@ adopted() { # HOW
 	console_close $VM
 }
 
+# The search for leftovers is no use if it finds nothing of what is there.
+leftovers_seen() {
+	local found what
+	found=$(leftovers)
+	for what in 'link ' 'cgroup ' 'mount .*/netns/' 'mount .*/pods/' "lock OFDLCK .*$WORK/disk\.img" \
+		"record of pod.*$VM" 'record of CPU' "descriptor $ROOT/run/pods/" "descriptor $ROOT/run/netns/" \
+		'descriptor socket:' 'descriptor anon_inode:\[pidfd' 'process [0-9]+ /usr[^ ]*qemu' 'file .*/launcher\.sock' \
+		'/run/virtpod.cpus|"cpus"'; do
+		check "what a VM has is seen as left: $what" grep -qE -- "$what" <<<"$found"
+	done
+	is "its QEMU is seen by its user id, too" "$(id_pids | grep -x "$Q")" "$Q"
+}
+
 handler_replaced() {
 	check "a VM is created, with nobody waiting for it" vp apply -f "$WORK/$VM.json"
 	check "it runs" wait_for $VM 'jsonpath={.status.phase}=Running' 30
 	console_open $VM || { not_ok "the VM comes up"; return; }
 	console_close $VM
 	Q=$(qemu_pid $VM) UID_OF_POD=$(vp get vmi $VM -o json | jq -r .metadata.uid)
+	[ -n "$SEEN" ] || leftovers_seen
+	SEEN=yes
 	handler_kill
 	check "handler killed: the guest answers" answers
 	is "handler killed: QEMU runs on" "$(qemu_pid $VM)" "$Q"

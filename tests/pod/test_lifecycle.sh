@@ -266,7 +266,8 @@ one_life() {
 	Q=$(qemu_pid $VM)
 	command_line
 	disks
-	refused "a disk that another VM writes" 1 "raw.img.*(qemu|$Q)" 'hostdisk("d"; "'"$WORK"'/raw.img")'
+	refused "a disk that another VM writes" 1 "raw\.img: in use by VM default/$VM, process $Q \(qemu-" \
+		'hostdisk("d"; "'"$WORK"'/raw.img")'
 	consoles
 	check "verify" vp verify $VM
 	resets
@@ -289,6 +290,31 @@ locked_by_stranger() {
 	exec {fd}>&-
 }
 
+# What can't be a disk, though there is something of this name. Mode and owner stop no handler.
+unreadable() {
+	local path=$WORK/unreadable.img
+	mkdir "$path"
+	refused "a disk that is a folder" 1 'unreadable\.img: Is a directory' 'hostdisk("d"; "'"$path"'")'
+	rmdir "$path"
+	mkfifo "$path"
+	refused "a disk that is a FIFO" 1 'unreadable\.img: neither a regular file' 'hostdisk("d"; "'"$path"'")'
+	rm "$path"
+	refused "a disk that is a socket" 1 'handler\.sock: No such device' 'hostdisk("d"; "'"$ROOT"'/run/handler.sock")'
+	refused "a disk that is a character device" 1 '/dev/zero: neither a regular file' 'hostdisk("d"; "/dev/zero")'
+	refused "a disk that can't be read" 1 '/proc/self/mem: Input/output error' 'hostdisk("d"; "/proc/self/mem")'
+	truncate -s 1M "$path"
+	if chattr +i "$path" 2>/dev/null; then # not every file system can
+		refused "a disk that is immutable" 1 'unreadable\.img: Operation not permitted' 'hostdisk("d"; "'"$path"'")'
+		chattr -i "$path"
+	fi
+	mkdir "$WORK/ro"
+	mount --bind "$WORK/ro" "$WORK/ro"
+	truncate -s 1M "$WORK/ro/disk.img"
+	mount -o remount,bind,ro "$WORK/ro"
+	refused "a disk on a read-only file system" 1 'ro/disk\.img: Read-only file system' 'hostdisk("d"; "'"$WORK"'/ro/disk.img")'
+	umount "$WORK/ro"
+}
+
 refusals() {
 	local bad=$WORK/bad.qcow2
 	truncate -s 16M "$WORK/base.raw"
@@ -296,6 +322,12 @@ refusals() {
 	refused "qcow2 with a backing file" 1 'bad\.qcow2.*back' 'hostdisk("d"; "'"$bad"'")'
 	cp "$WORK/cow.qcow2" "$WORK/looks.img"
 	refused "a raw file that begins as qcow2" 1 'looks\.img.*qcow2' 'hostdisk("d"; "'"$WORK"'/looks.img")'
+	unreadable
+	refused "a path as two disks of a VM" 3 'volumes\[1\]\.hostDisk\.path: is the image of volumes\[0\], too' \
+		'hostdisk("one"; "'"$WORK"'/base.raw")' 'hostdisk("two"; "'"$WORK"'/base.raw")'
+	ln -s base.raw "$WORK/twin.raw"
+	refused "a file as two disks of a VM" 1 "twin\.raw: in use by disk 'one' of this VM" \
+		'hostdisk("one"; "'"$WORK"'/base.raw")' 'hostdisk("two"; "'"$WORK"'/twin.raw")'
 	refused "a disk that isn't there" 1 'gone\.img' 'hostdisk("d"; "'"$WORK"'/gone.img")'
 	refused "an image that isn't there" 1 'images/virtpod/none:latest' \
 		'.spec.domain.firmware.kernelBoot.container.image = "virtpod/none:latest"'

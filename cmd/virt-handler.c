@@ -148,6 +148,8 @@ int main(int argc, char **argv)
 	if (r)
 		return r - 1;
 	log_open("virt-handler", options.level);
+	if (!options.cleanup)
+		log_with_times();
 	if (geteuid() != 0) {
 		log_error("must be started by root: it makes namespaces, cgroups and links");
 		return 4;

@@ -19,11 +19,15 @@ static bool log_journal, log_times;
 
 void log_open(const char *ident, enum log_level max)
 {
-	struct stat st;
-
 	log_ident = ident;
 	log_max = max;
 	log_journal = getenv("JOURNAL_STREAM") != NULL;
+}
+
+void log_with_times(void)
+{
+	struct stat st;
+
 	log_times = fstat(STDERR_FILENO, &st) == 0 && S_ISREG(st.st_mode);
 }
 

@@ -15,9 +15,9 @@ LAST_CPU=$(($(nproc --all) - 1))
 REST_CPUS=0
 [ "$LAST_CPU" -le 1 ] || REST_CPUS=0-$((LAST_CPU - 1))
 # limits of time are for a machine of today; on an emulated one everything takes this many times as long
-SLOW=${VIRTPOD_TEST_SLOW:-1}
+SLOW=${VIRTPOD_TEST_SLOW:-3} # and labs and fuzzers may run beside
 # there each line on the console, and each timer that is tried, costs the guest a tenth of a second
-[ "$SLOW" = 1 ] || GUEST_ARGS+=" quiet lpj=4000000 rcupdate.rcu_expedited=1 nowatchdog audit=0"
+[ -z "${VIRTPOD_TEST_SLOW:-}" ] || GUEST_ARGS+=" quiet lpj=4000000 rcupdate.rcu_expedited=1 nowatchdog audit=0"
 V2='' # the host's groups are in the one tree of cgroup v2
 [ ! -e /sys/fs/cgroup/cgroup.controllers ] || V2=yes
 TESTS=0 FAILED=0 TAG='' HANDLER_PID='' WORK='' ROOT='' VP=()
@@ -386,6 +386,8 @@ console_open() { # NAME
 	wait_line "$WORK/$name.con" "$READY" 60 1 "${CON_PID[$name]}" >/dev/null && return
 	diag "$name: no '$READY' on its console:"
 	diag "$(tail -n 5 "$WORK/$name.con")"
+	diag "its QEMU's threads, with the time that they ran:"
+	diag "$(ps -L -o lwp=,stat=,psr=,time=,etime=,wchan:24=,comm= -p "$(qemu_pid "$name")")"
 	return 1
 }
 

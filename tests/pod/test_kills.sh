@@ -27,7 +27,7 @@ if [ -n "$V2" ] && [ "$LAST_CPU" -ge 2 ]; then
 	KIND+=' | .spec.domain.cpu.isolateEmulatorThread = true'
 	REST_CPUS=0-$((LAST_CPU - 2))
 fi
-if [ -n "$V2" ] && [ "$SLOW" != 1 ]; then
+if [ -n "$V2" ] && [ -n "${VIRTPOD_TEST_SLOW:-}" ]; then
 	START=(cgroup cgroup-done spawn spawn-unrecorded launcher-entered pin pin-done)
 	END=(undo-pin undo-spawn undo-cgroup undone)
 	END_LAUNCHER=(launcher-told)

@@ -5,6 +5,7 @@
 # With the pattern lab/, LAB_SHAPE and LAB_TESTS choose other than what tests/lab/suites says.
 set -u
 build=${1:?usage: tests/run.sh BUILD_DIR [PATTERN]}
+results=$build # also where another build's programs are run
 # shellcheck disable=SC2034 # for tap.sh
 tap_pattern=${2:-}
 # shellcheck source=tests/tap.sh
@@ -47,7 +48,7 @@ lab_begin() { # NAME COMMAND...
 	CMOCKA_MESSAGE_OUTPUT=TAP nice timeout -k 30 3600 "$@" >"$log" 2>&1 </dev/null 9>&- &
 	pid=$!
 	lab_name[$pid]=$name lab_log[$pid]=$log lab_start[$pid]=$SECONDS
-	echo "$name: begins; what it says meanwhile is below $build/${name%%/*}"
+	echo "$name: begins; what it says meanwhile is below $results/${name%%/*}"
 }
 
 lab_end() { # of the one that ends first

@@ -158,6 +158,6 @@ int plan_from_json(const json_t *json, struct plan **ret, struct err *err);
 
 /*
  * A plan that another version may have written, to look at and not to start by: a member that is not
- * known is ignored, one that is missing is zero.
+ * known is ignored, one that is missing is zero. vCPUs there must be, and no more than PLAN_MAX_VCPUS.
  */
 int plan_from_record(const json_t *json, struct plan **ret, struct err *err);

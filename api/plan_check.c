@@ -138,15 +138,24 @@ static int check_memory(const struct plan *p, struct err *err)
 	return 0;
 }
 
-int plan_check(const struct plan *p, struct err *err)
+int plan_check_vcpus(const struct plan *p, struct err *err)
 {
-	cpu_set_t none;
-	int r;
+	uint64_t n = (uint64_t)p->sockets * p->cores * p->threads;
 
-	CPU_ZERO(&none);
-	if ((uint64_t)p->sockets * p->cores * p->threads > PLAN_MAX_VCPUS)
+	if (n > PLAN_MAX_VCPUS)
 		return err_set(err, -EBADMSG, "sockets × cores × threads is more than %d",
 			       PLAN_MAX_VCPUS);
+	return n ? 0 : err_set(err, -EBADMSG, "sockets × cores × threads is nothing");
+}
+
+int plan_check(const struct plan *p, struct err *err)
+{
+	int r = plan_check_vcpus(p, err);
+	cpu_set_t none;
+
+	if (r < 0)
+		return r;
+	CPU_ZERO(&none);
 	r = check_memory(p, err);
 	if (r == 0)
 		r = check_cells(p, err);

@@ -378,8 +378,8 @@ static int from_json(const json_t *json, bool exact, struct plan **ret, struct e
 		r = decode_nics(json_object_get(json, "nics"), p, exact, &why);
 	if (r == 0)
 		r = plan_cells_from_json(json_object_get(json, "cells"), p, exact, &why);
-	if (r == 0 && exact)
-		r = plan_check(p, &why);
+	if (r == 0)
+		r = exact ? plan_check(p, &why) : plan_check_vcpus(p, &why);
 	if (r < 0)
 		return err_set(err, r, "plan: %s", why.msg);
 	*ret = TAKE_PTR(p);

@@ -26,9 +26,10 @@
 
 #define STATUS_TIMEOUT 10 /* seconds */
 #define RETRY_USEC     (5 * 1000000ull)
+#define LAUNCHER       "LauncherUnresponsive" /* the reason of a condition */
 
 static int ask_status(struct pod *pod, struct err *err);
-static void keep_trying(struct pod *pod, const struct err *err);
+static void keep_trying(struct pod *pod, const char *reason, const struct err *err);
 
 void adopt_give_up(struct pod *pod, const struct err *err)
 {
@@ -56,12 +57,12 @@ static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
 	(void)usec;
 	pod->retry_timer = sd_event_source_disable_unref(pod->retry_timer);
 	if (pod->state == POD_RUNNING && ask_status(pod, &err) < 0)
-		keep_trying(pod, &err);
+		keep_trying(pod, LAUNCHER, &err);
 	return 0;
 }
 
-/* A launcher that lives and does not answer: its guest may be well, and is not ended for that. */
-static void keep_trying(struct pod *pod, const struct err *err)
+/* What does not answer now may do so later; the guest may be well, and is not ended for that. */
+static void keep_trying(struct pod *pod, const char *reason, const struct err *err)
 {
 	const json_t *said = status_condition(pod->status, "Synchronized");
 
@@ -69,8 +70,7 @@ static void keep_trying(struct pod *pod, const struct err *err)
 	if (!said) {
 		log_warning("%s/%s: not adopted yet: %s; trying again", pod->record.ns,
 			    pod->record.name, err->msg);
-		status_set_condition(pod->status, "Synchronized", "False", "LauncherUnresponsive",
-				     err->msg);
+		status_set_condition(pod->status, "Synchronized", "False", reason, err->msg);
 		pod_publish(pod);
 	}
 	if (sd_event_add_time_relative(pod->h->event, &pod->retry_timer, CLOCK_MONOTONIC,
@@ -119,7 +119,7 @@ static void on_status(void *arg, int r, const json_t *reply, const struct err *w
 	if (r == -ECANCELED)
 		return;
 	if (r == -ETIMEDOUT && pod->state == POD_RUNNING) {
-		keep_trying(pod, why);
+		keep_trying(pod, LAUNCHER, why);
 		return;
 	}
 	if (r < 0)
@@ -133,7 +133,7 @@ static void on_status(void *arg, int r, const json_t *reply, const struct err *w
 		return;
 	}
 	if (store_cpus_of(pod->h->store, pod->record.uid, &pod->cpus, &err) < 0) {
-		keep_trying(pod, &err); /* no fault of the guest's */
+		keep_trying(pod, "StoreUnreadable", &err); /* no fault of the guest's */
 		return;
 	}
 	/* what somebody did while no handler looked is repaired or told: no reason to end a guest */
@@ -186,7 +186,7 @@ static void adopt_one(struct handler *h, struct store_pod *record)
 	if (r == 0)
 		r = connect_launcher(pod, &err);
 	if (r == -EAGAIN)
-		keep_trying(pod, &err);
+		keep_trying(pod, LAUNCHER, &err);
 	else if (r < 0)
 		adopt_give_up(pod, &err);
 }

@@ -16,21 +16,11 @@
 #include <string.h>
 #include <sys/socket.h>
 
-static void own_mac(const char *name, const char *tag, uint8_t ret[static 6])
-{
-	_cleanup_free_ char *root = xstrndup(tag, strcspn(tag, ":"));
-
-	mac_derive("net/bridge", root, name, ret);
-}
+#define MAC_DOMAIN "net/bridge"
 
 bool net_bridge_is_ours(const struct linkinfo *l, const char *tag)
 {
-	uint8_t mac[6];
-
-	own_mac(l->name, tag, mac);
-	if (!str_eq(l->kind, "bridge"))
-		return false;
-	return link_is_ours(l, tag) || (!*l->alias && memcmp(l->mac, mac, sizeof mac) == 0);
+	return str_eq(l->kind, "bridge") && link_was_born_ours(l, MAC_DOMAIN, tag);
 }
 
 static int count_ports(struct nl_sock *sk, int ifindex, struct err *err)
@@ -104,7 +94,7 @@ static int find_or_make(struct nl_sock *sk, const struct net_bridge_spec *spec,
 				  err);
 	if (r > 0)
 		return 0;
-	own_mac(spec->name, spec->tag, mac);
+	link_own_mac(MAC_DOMAIN, spec->name, spec->tag, mac);
 	r = link_add(sk, &new, err);
 	return r < 0 ? r : linkinfo_get(sk, spec->name, ret, err);
 }
@@ -141,7 +131,7 @@ static int settle(struct nl_sock *sk, const struct linkinfo *l, const struct net
 	uint8_t mac[6];
 	int r = 0;
 
-	own_mac(spec->name, spec->tag, mac);
+	link_own_mac(MAC_DOMAIN, spec->name, spec->tag, mac);
 	if (!*l->alias)
 		r = link_mark(sk, l, spec->tag, err);
 	/* set, also when equal: only then does the bridge not follow its ports' MTU and MAC */

@@ -82,22 +82,11 @@ static int find_host_bridge(struct nl_sock *host, const struct l2bridge_spec *s,
 	return 0;
 }
 
-/* As a bridge's (net/bridge.c): the alias can't be set in the request that makes a link. */
-static void host_mac(const char *name, const char *tag, uint8_t ret[static 6])
-{
-	_cleanup_free_ char *root = xstrndup(tag, strcspn(tag, ":"));
-
-	mac_derive("net/l2bridge", root, name, ret);
-}
+#define MAC_DOMAIN "net/l2bridge"
 
 bool l2bridge_is_ours(const struct linkinfo *l, const char *tag)
 {
-	uint8_t mac[6];
-
-	host_mac(l->name, tag, mac);
-	if (!str_eq(l->kind, "veth"))
-		return false;
-	return link_is_ours(l, tag) || (!*l->alias && memcmp(l->mac, mac, sizeof mac) == 0);
+	return str_eq(l->kind, "veth") && link_was_born_ours(l, MAC_DOMAIN, tag);
 }
 
 static int check_host_name(struct nl_sock *host, const struct l2bridge_spec *s, struct err *err)
@@ -144,7 +133,7 @@ static int make_veth(struct nl_sock *host, int netns_fd, const struct l2bridge_s
 		r = check_host_name(host, s, err);
 	if (r < 0)
 		return r;
-	host_mac(s->host_ifname, s->tag, mac);
+	link_own_mac(MAC_DOMAIN, s->host_ifname, s->tag, mac);
 	veth.master = bridge.ifindex;
 	return link_add(host, &veth, err);
 }

@@ -174,6 +174,21 @@ bool link_is_ours(const struct linkinfo *l, const char *tag)
 	return rest && (*rest == 0 || *rest == ':');
 }
 
+void link_own_mac(const char *domain, const char *name, const char *tag, uint8_t ret[static 6])
+{
+	_cleanup_free_ char *root = xstrndup(tag, strcspn(tag, ":"));
+
+	mac_derive(domain, root, name, ret);
+}
+
+bool link_was_born_ours(const struct linkinfo *l, const char *domain, const char *tag)
+{
+	uint8_t mac[6];
+
+	link_own_mac(domain, l->name, tag, mac);
+	return link_is_ours(l, tag) || (!*l->alias && memcmp(l->mac, mac, sizeof mac) == 0);
+}
+
 int link_taken(const struct linkinfo *l, const char *what, const char *cure, struct err *err)
 {
 	bool virtpods = str_after(l->alias, LINK_ALIAS_PREFIX);

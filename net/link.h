@@ -45,6 +45,13 @@ int link_mark(struct nl_sock *sk, const struct linkinfo *l, const char *tag, str
 /* Is the alias "virtpod:TAG", or does it go on with a colon after it? */
 bool link_is_ours(const struct linkinfo *l, const char *tag);
 
+/*
+ * The alias can't be set in the request that makes a link. So a link of ours in the host is made with an
+ * address from its name and the root's tag (what is before a ':'), and is known by that until it has one.
+ */
+void link_own_mac(const char *domain, const char *name, const char *tag, uint8_t ret[static 6]);
+bool link_was_born_ours(const struct linkinfo *l, const char *domain, const char *tag);
+
 /* The line of a refusal: `what` was to have this name, who has it, what to do. Returns -EEXIST. */
 int link_taken(const struct linkinfo *l, const char *what, const char *cure, struct err *err);
 

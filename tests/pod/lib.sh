@@ -218,6 +218,10 @@ handler_start() { # ROOT [OPTION...]: HANDLER_PID is its pid; fails when it ende
 	wait_line "$log" "serving $root/run/handler.sock" 30 "$from" "$HANDLER_PID" >/dev/null
 }
 
+handler_up() { # as HANDLER_BY says, of this root, or nothing that follows would mean anything
+	handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+}
+
 handler_stop() { # sets HANDLER_STATUS
 	[ -n "$HANDLER_PID" ] || return 0
 	kill -TERM "$HANDLER_PID" 2>/dev/null
@@ -402,7 +406,7 @@ console_close() { # NAME: the escape key, else by force
 
 # A root with a handler and the configuration that these tests need.
 pod_ready() {
-	handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+	handler_up
 	check "configuration is applied" vp apply -f "$WORK/config.yaml"
 }
 

@@ -12,7 +12,7 @@ QEMU=$(command -v qemu-system-x86_64)
 handler_with() { # FILE
 	# shellcheck disable=SC2016 # expanded by the inner shell
 	HANDLER_BY=(unshare -m bash -c 'mount --bind "$0" "$1" && shift && exec "$@"' "$1" "$QEMU")
-	handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+	handler_up
 	HANDLER_BY=()
 }
 
@@ -87,7 +87,7 @@ missing() {
 	handler_with "$WORK/no-program"
 	fails noprogram 'execute.*Exec format error'
 	handler_stop
-	handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+	handler_up
 	check "no QEMU: before, a VM is created" vp create -f "$WORK/vt-badqemu.json"
 	check "no QEMU: and runs" wait_for vt-badqemu 'jsonpath={.status.phase}=Running' 30
 	q=$(qemu_pid vt-badqemu)
@@ -129,6 +129,6 @@ fails lies 'thread'
 mute
 handler_stop
 missing
-handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+handler_up
 pod_stop
 pod_end

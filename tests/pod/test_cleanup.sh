@@ -14,8 +14,7 @@ cleanup() { # [OPTION...]: sets OUT and STATUS
 
 # A VM that runs, and no handler.
 alone() {
-	[ -n "$HANDLER_PID" ] || handler_start "$ROOT" ||
-		fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+	[ -n "$HANDLER_PID" ] || handler_up
 	vp delete vmi $VM >/dev/null 2>&1 # of the case before
 	vm_up $VM "$WORK/$VM.json" || fatal "the VM comes up"
 	console_close $VM
@@ -50,7 +49,7 @@ forced() {
 	is "no handler was started" "$(handler_pids "$ROOT")" ""
 	cleanup
 	is "again: nothing to do, done" "$STATUS" 0
-	handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+	handler_up
 	is "the object is there, and tells its end" "$(vp get vmi $VM -o json | jq -r .status.phase)" Failed
 	vm_down $VM
 }
@@ -105,7 +104,7 @@ lost_stores() {
 adopted() { # WHAT
 	local from
 	from=$(($(wc -l <"$WORK/handler.log") + 1))
-	handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+	handler_up
 	check "$1: the VM is adopted" wait_line "$WORK/handler.log" "default/$VM: adopted" 30 "$from"
 	check "$1: it is Running" wait_for $VM 'jsonpath={.status.phase}=Running' 30
 	is "$1: it is the same QEMU" "$(qemu_pid $VM)" "$Q"
@@ -119,14 +118,14 @@ rebooted() {
 	echo 01234567-89ab-cdef-0123-456789abcdef >"$WORK/boot_id"
 	# shellcheck disable=SC2016 # expanded by the inner shell
 	HANDLER_BY=(unshare -m bash -c 'mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"' "$WORK/boot_id")
-	handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+	handler_up
 	HANDLER_BY=()
 	# the kernel mounts no new proc for a pod where something hides a part of the old one
 	nsenter -t "$HANDLER_PID" -m umount /proc/sys/kernel/random/boot_id
 	alone
 	kill -KILL "$(parent_of "$Q")"
 	check "QEMU goes with its launcher" wait_gone "$Q" 20
-	handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+	handler_up
 	check "after a reboot: what is to run runs" wait_for $VM 'jsonpath={.status.phase}=Running' 30
 	like "after a reboot: what was left was removed" "$(cat "$WORK/handler.log")" 'leftover cgroup of pod .*: removed'
 	vm_down $VM

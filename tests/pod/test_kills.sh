@@ -55,7 +55,7 @@ stop_in_end() { # STEP
 begin() { # STEP
 	FROM=$(($(wc -l <"$WORK/handler.log") + 1))
 	HANDLER_BY=(env "VIRTPOD_STOP=$1")
-	handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+	handler_up
 	HANDLER_BY=()
 }
 
@@ -207,6 +207,6 @@ stop_in_start qemu-exec && kill_qemu qemu-exec && start_failed "QEMU's child kil
 for victim in handler launcher qemu; do each_end $victim "${ASKED[@]}"; done
 each_end handler "${END[@]}"
 each_end launcher "${END_LAUNCHER[@]}"
-handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+handler_up
 pod_stop
 pod_end

@@ -89,12 +89,12 @@ changed() {
 restarted() {
 	UID_OF_VM=$(uid_of)
 	handler_stop
-	handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+	handler_up
 	check "a new handler finds all as it is" node_when '^True '
 	is "and touches nothing" "$(uid_of)" "$UID_OF_VM"
 	handler_stop
 	mv "$FOLDER/vm.json" "$WORK/vm.json"
-	handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+	handler_up
 	check "gone while no handler was there: it goes" wait_for $VM delete 30
 	no_leftovers "nothing is left of it"
 }
@@ -114,7 +114,7 @@ mkdir -p "$FOLDER"
 cp "$WORK/config.yaml" "$FOLDER/config.yaml"
 vmi $VM 'grace(0)' >"$WORK/first.json"
 cp "$WORK/first.json" "$FOLDER/vm.json"
-handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+handler_up
 applied
 deleted_by_hand
 bad_files

@@ -17,7 +17,7 @@ hand_over() { # BUILD
 	console_close $VM
 	handler_kill
 	HANDLER=$1/virt-handler
-	handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+	handler_up
 }
 
 adopted() { # WHAT
@@ -32,7 +32,7 @@ adopted() { # WHAT
 from_to() { # FROM TO
 	local what="${1##*/} to ${2##*/}"
 	HANDLER=$1/virt-handler
-	handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+	handler_up
 	vp create -f "$WORK/$VM.json" >"$WORK/create.log" 2>&1 || fatal "create: $(cat "$WORK/create.log")"
 	check "$what: it runs" wait_for $VM 'jsonpath={.status.phase}=Running' 30
 	console_open $VM || fatal "its guest comes up"
@@ -50,7 +50,7 @@ from_to() { # FROM TO
 
 # What another version would have stored, made of what this one did.
 records() {
-	handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+	handler_up
 	vm_up $VM "$WORK/$VM.json" || fatal "the VM comes up"
 	console_close $VM
 	kill -KILL "${RUN_PID[$VM]}" # it would start a new handler
@@ -59,7 +59,7 @@ records() {
 	Q=$(qemu_pid $VM) FROM=$(($(wc -l <"$WORK/handler.log") + 1))
 	handler_kill
 	record "UPDATE pods SET plan = json_remove(json_set(plan, '$.novelty', 1, '$.nics[0].novelty', 'x'), '$.watchdog')"
-	handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+	handler_up
 	adopted "a plan with more and with less"
 
 	console_close $VM
@@ -69,7 +69,7 @@ records() {
 	record "UPDATE pods SET plan = json_set(plan, '$.accel', 'tcg'); PRAGMA user_version = 99"
 	refused "another format" "run/runtime.db: written by another version of virtpod \\(format 99"
 	record "PRAGMA user_version = 1"
-	handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+	handler_up
 	adopted "readable again"
 	vm_down $VM
 	no_leftovers "nothing is left of it"
@@ -91,7 +91,7 @@ mixed() {
 	mkdir "$WORK/mixed"
 	cp "$OURS/virt-handler" "$OTHER/virt-launcher" "$WORK/mixed"
 	HANDLER=$WORK/mixed/virt-handler
-	handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+	handler_up
 	run_start $VM "$WORK/$VM.json" --rm
 	run_wait $VM 30
 	is "a launcher of another version: the start fails" "$RUN_STATUS" 1
@@ -114,6 +114,6 @@ from_to "$OTHER" "$OURS"
 records
 mixed
 HANDLER=$OURS/virt-handler
-handler_start "$ROOT" || fatal "virt-handler does not start: $(tail -n 1 "$WORK/handler.log")"
+handler_up
 pod_stop
 pod_end

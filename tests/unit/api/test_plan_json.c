@@ -95,22 +95,22 @@ static void each_member_is_needed(void **state)
 static void of_another_version(void **state)
 {
 	static const char *const objects[] = {"", "isolation", "disks[0]", "nics[1]", "cells[0]"};
-	_cleanup_json_ json_t *json = good(), *nothing = json_object();
-	_cleanup_(plan_freep) struct plan *plan = NULL, *empty = NULL;
+	_cleanup_json_ json_t *json = good();
+	_cleanup_(plan_freep) struct plan *plan = NULL;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(objects) / sizeof(*objects); i++)
 		if (json_get(json, objects[i]))
 			(void)json_object_set_new(json_get(json, objects[i]), "extra", json_true());
 	(void)json_object_del(json, "watchdog");
+	(void)json_object_del(json, "cells");
 	(void)json_object_del(json_get(json, "nics[1]"), "mtu");
 	assert_int_equal(plan_from_record(json, &plan, NULL), 0);
 	assert_int_equal(plan->n_disks, 5);
 	assert_int_equal(plan->n_nics, 2);
 	assert_int_equal(plan->nics[1].mtu, 0);
 	assert_int_equal(plan->watchdog, WATCHDOG_NONE);
-	assert_int_equal(plan_from_record(nothing, &empty, NULL), 0);
-	assert_int_equal(empty->n_nics, 0);
+	assert_int_equal(plan->n_cells, 0);
 }
 
 /* What is there must be understood, though. */
@@ -124,6 +124,26 @@ static void of_a_version_too_far(void **state)
 	(void)json_object_set_new(json_get(json, "disks[0]"), "format", json_string("vhdx"));
 	assert_int_equal(plan_from_record(json, &plan, &err), -EBADMSG);
 	assert_string_equal(err.msg, "plan: disks[0]: format: has a wrong type or value");
+}
+
+/* Arrays are as long as the most vCPUs that a plan may have; and a VM with none is not what runs. */
+static void of_a_version_with_other_vcpus(void **state)
+{
+	static const int sockets[] = {0, PLAN_MAX_VCPUS};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sockets) / sizeof(*sockets); i++) {
+		_cleanup_json_ json_t *json = good();
+		struct plan *plan = NULL;
+
+		(void)json_object_set_new(json, "cores", json_integer(2));
+		if (sockets[i])
+			(void)json_object_set_new(json, "sockets", json_integer(sockets[i]));
+		else
+			(void)json_object_del(json, "sockets");
+		assert_int_equal(plan_from_record(json, &plan, NULL), -EBADMSG);
+		assert_null(plan);
+	}
 }
 
 /* Each member as every type that JSON has: at most its own is taken. */
@@ -243,6 +263,7 @@ int main(void)
 		cmocka_unit_test(each_member_is_needed),
 		cmocka_unit_test(of_another_version),
 		cmocka_unit_test(of_a_version_too_far),
+		cmocka_unit_test(of_a_version_with_other_vcpus),
 		cmocka_unit_test(wrong_types),
 		cmocka_unit_test(values_out_of_bounds),
 		cmocka_unit_test(values_that_do_not_go_together),

@@ -5,7 +5,6 @@
  */
 #include "net/bridge.h"
 
-#include "lib/mac.h"
 #include "lib/util.h"
 #include "net/addr.h"
 #include "net/link.h"
@@ -13,7 +12,6 @@
 #include "net/sysctl.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #define MAC_DOMAIN "net/bridge"
